@@ -1,0 +1,1 @@
+//! The nouns and ports of Probity: calls, verdicts, permits, messages, records.

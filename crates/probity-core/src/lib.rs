@@ -1,0 +1,1 @@
+//! The run machine, its driver and the gate.

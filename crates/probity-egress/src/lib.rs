@@ -1,0 +1,1 @@
+//! Redaction passes and the checked text type that every exit demands.

@@ -1,0 +1,1 @@
+//! Models over HTTP and from rule files, behind one port.

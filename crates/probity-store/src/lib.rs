@@ -1,0 +1,1 @@
+//! Where records live: owner-only files and an index.

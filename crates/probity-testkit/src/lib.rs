@@ -1,0 +1,1 @@
+//! Scripted models, fake clocks, memory journals and corpora for tests.

@@ -1,0 +1,1 @@
+//! Built-in tools: files inside roots, a sandboxed shell, allow-listed HTTP.

@@ -1,0 +1,1 @@
+//! The record format of a run, read and written without I/O.

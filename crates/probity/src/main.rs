@@ -1,0 +1,2 @@
+//! The command line of Probity.
+fn main() {}
