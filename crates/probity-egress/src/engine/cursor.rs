@@ -1,0 +1,177 @@
+use crate::limits::WINDOW_BYTES;
+
+/// The input ended before the question could be answered, and more input may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Starved;
+
+/// A reader over what has arrived, from one position.
+///
+/// Every decision of the pass reads the input through this type and nothing else. A read past what has arrived fails
+/// with [`Starved`] unless the input is known to end there, and no read goes further than [`WINDOW_BYTES`] from where
+/// the cursor was opened. So a decision that was reached has not looked at anything that a later chunk could change:
+/// that is the whole argument for "any chunking gives the same bytes", and for the bound on what is held back.
+///
+/// What a reader does not see (colour sequences, zero-width characters) is skipped: matching is done on the visible
+/// text, cutting in the original.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    limit: usize,
+    last: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn open(text: &'a str, at: usize, last: bool) -> Self {
+        Self { text, at, limit: at.saturating_add(WINDOW_BYTES), last }
+    }
+
+    /// Offset of the next unread byte.
+    pub(crate) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Whether the window ended before the input did.
+    pub(crate) fn at_window_end(&self) -> bool {
+        self.at >= self.limit
+    }
+
+    /// Whether the input ends here for good.
+    pub(crate) fn at_input_end(&self) -> bool {
+        self.last && self.at >= self.text.len()
+    }
+
+    /// The next visible character, or `None` at the end of the input or the window.
+    pub(crate) fn next(&mut self) -> Result<Option<char>, Starved> {
+        loop {
+            let hidden = self.hidden()?;
+            if hidden == 0 {
+                break;
+            }
+            self.at += hidden;
+        }
+        self.next_raw()
+    }
+
+    /// The next visible character, left unread.
+    pub(crate) fn peek(&self) -> Result<Option<char>, Starved> {
+        self.clone().next()
+    }
+
+    /// Reads `expected` if it is next.
+    pub(crate) fn eat(&mut self, expected: char) -> Result<bool, Starved> {
+        self.eat_if(|c| c == expected)
+    }
+
+    /// Reads the next character if it is as asked.
+    pub(crate) fn eat_if(&mut self, wanted: impl Fn(char) -> bool) -> Result<bool, Starved> {
+        let mut ahead = self.clone();
+        let found = ahead.next()?.is_some_and(wanted);
+        if found {
+            *self = ahead;
+        }
+        Ok(found)
+    }
+
+    /// Reads up to `max` characters that are as asked, and says how many.
+    pub(crate) fn run(&mut self, max: usize, wanted: impl Fn(char) -> bool) -> Result<usize, Starved> {
+        let mut count = 0;
+        while count < max && self.eat_if(&wanted)? {
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// Reads the literal if it is next.
+    pub(crate) fn literal(&mut self, literal: &str) -> Result<bool, Starved> {
+        let mut ahead = self.clone();
+        for expected in literal.chars() {
+            if !ahead.eat(expected)? {
+                return Ok(false);
+            }
+        }
+        *self = ahead;
+        Ok(true)
+    }
+
+    /// The next character, visible or not.
+    fn next_raw(&mut self) -> Result<Option<char>, Starved> {
+        if self.at_window_end() {
+            return Ok(None);
+        }
+        let Some(c) = self.text.get(self.at..).and_then(|rest| rest.chars().next()) else {
+            return if self.last { Ok(None) } else { Err(Starved) };
+        };
+        self.at += c.len_utf8();
+        Ok(Some(c))
+    }
+
+    /// Length of the invisible unit that starts here, 0 when what follows is visible.
+    pub(crate) fn hidden(&self) -> Result<usize, Starved> {
+        let mut ahead = self.clone();
+        match ahead.next_raw()? {
+            Some('\u{1b}') => ahead.escape_sequence(self.at),
+            Some(c) if is_zero_width(c) => Ok(c.len_utf8()),
+            Some(_) | None => Ok(0),
+        }
+    }
+
+    /// Length of the control sequence or operating-system command whose ESC stands at `start`, 0 when it is neither.
+    fn escape_sequence(&mut self, start: usize) -> Result<usize, Starved> {
+        match self.next_raw()? {
+            Some('[') => {
+                for _ in 0..CSI_CHARS_MAX {
+                    match self.next_raw()? {
+                        Some('\u{20}'..='\u{3f}') => {}
+                        Some('\u{40}'..='\u{7e}') => return Ok(self.at - start),
+                        Some(_) | None => return Ok(0),
+                    }
+                }
+                Ok(0)
+            }
+            Some(']') => {
+                for _ in 0..OSC_CHARS_MAX {
+                    match self.next_raw()? {
+                        Some('\u{7}') => return Ok(self.at - start),
+                        Some('\u{1b}') => {
+                            return Ok(if self.next_raw()? == Some('\\') { self.at - start } else { 0 });
+                        }
+                        Some('\n' | '\r') | None => return Ok(0),
+                        Some(_) => {}
+                    }
+                }
+                Ok(0)
+            }
+            Some(_) | None => Ok(0),
+        }
+    }
+}
+
+/// Parameter characters of one control sequence.
+const CSI_CHARS_MAX: usize = 48;
+/// Characters of one operating-system command, which can carry a link.
+const OSC_CHARS_MAX: usize = 512;
+
+/// Characters that take no room on a screen, or only change direction.
+pub(crate) fn is_zero_width(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}

@@ -1,0 +1,3 @@
+mod tokens;
+
+pub(crate) use tokens::{Glue, Part, TOKENS, Token};
