@@ -1,1 +1,46 @@
 //! The nouns and ports of Probity: calls, verdicts, permits, messages, records.
+//!
+//! This crate decides nothing but one thing: whether a set of opinions makes a [`Permit`]. It has no clock, no
+//! randomness, no I/O and no runtime. Everything that acts (models, tools, stores, people) stands behind a port here
+//! and is implemented elsewhere.
+
+mod cancel;
+mod digest;
+mod future;
+mod gate;
+mod ids;
+mod item;
+mod json;
+mod label;
+pub mod limits;
+mod model;
+mod policy;
+mod ports;
+mod record;
+mod tool;
+
+pub use cancel::Cancel;
+pub use digest::{Digest, DigestError};
+pub use future::{BoxFuture, BoxStream};
+pub use gate::{
+    Asker, CallFacts, Denial, DenialCode, FreezeError, FrozenCall, Grant, Judgement, Opinion, PendingCall,
+    Permit, Roster, RosterError, Ruling, Said, Seat, rule,
+};
+pub use ids::{CallId, ItemId, ModelCallId, ModelName, NameError, PolicyName, PrincipalId, RunId, ToolName};
+pub use item::{Content, Item, NativePart, Origin, ProposedCall, ReplyPart, ReplyPartKind};
+pub use json::{Arguments, ArgumentsError, canonical_bytes};
+pub use label::{Integrity, Label, Readers};
+pub use limits::Limits;
+pub use model::{
+    Model, ModelContext, ModelError, ModelErrorClass, ModelEvent, ModelParams, ModelReply, ModelRequest,
+    Prices, Stop, ToolChoice, Usage,
+};
+pub use policy::{Policy, PolicyError, Verdict};
+pub use ports::{
+    Answer, Approver, Clock, Durability, Event, Failure, FailureLane, Journal, JournalError, Observer,
+};
+pub use record::{
+    AnswerKind, Body, ContentSetting, Emission, Ending, Entry, Fact, Kept, LimitKind, Part, PartId,
+    RECORD_VERSION, RunStarted, ToolOutcomeKind, WindowDelta,
+};
+pub use tool::{Access, Effect, Target, Tool, ToolContext, ToolError, ToolErrorClass, ToolOutput, ToolSpec};

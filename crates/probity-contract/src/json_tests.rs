@@ -1,0 +1,60 @@
+use super::*;
+
+fn check(text: &str, canonical: Option<&str>) {
+    let parsed = Arguments::parse(text).ok();
+    assert_eq!(parsed.as_ref().map(Arguments::as_str), canonical, "{text}");
+}
+
+#[test]
+fn equal_meanings_have_equal_bytes() {
+    check(r#" { "b" : 1.0, "a" : [ true , null ] } "#, Some(r#"{"a":[true,null],"b":1}"#));
+    check(r#"{"a":[true,null],"b":1}"#, Some(r#"{"a":[true,null],"b":1}"#));
+    check(r#"{"\u0061":"\u00e9"}"#, Some(r#"{"a":"é"}"#));
+    check(r#"{"n":1e2,"z":-0.0}"#, Some(r#"{"n":100,"z":0}"#));
+}
+
+#[test]
+fn what_two_readers_could_understand_differently_is_refused() {
+    for bad in [
+        "",
+        " ",
+        "{",
+        r#"{"a":1"#,
+        r#"{"a":1}{"#,
+        r#"{"a":1} x"#,
+        r#"{"a":1,"a":2}"#,
+        r#"{"x":{"a":1,"\u0061":2}}"#,
+        r#"{"n":9007199254740993}"#,
+        r#"{"n":-9007199254740993}"#,
+        r#"{"n":18446744073709551617}"#,
+        r#"{"n":1e999}"#,
+        r#"{"s":"\ud800"}"#,
+        "[]",
+        "null",
+        "\"{}\"",
+        "{'a':1}",
+        "{\"a\":NaN}",
+    ] {
+        check(bad, None);
+    }
+}
+
+#[test]
+fn depth_and_size_have_a_limit_on_both_doors() {
+    let nested = |depth: usize| format!("{}{{}}{}", "{\"a\":".repeat(depth - 1), "}".repeat(depth - 1));
+    assert!(Arguments::parse(&nested(JSON_DEPTH_MAX)).is_ok());
+    assert!(Arguments::parse(&nested(JSON_DEPTH_MAX + 1)).is_err());
+    assert!(Arguments::parse(&"{\"a\":".repeat(100_000)).is_err());
+    let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(ARGS_BYTES_MAX));
+    assert!(matches!(Arguments::parse(&long), Err(ArgumentsError::TooLong(_))));
+    let value: Value = serde_json::from_str(&nested(JSON_DEPTH_MAX + 1)).unwrap();
+    assert!(Arguments::from_value(&value).is_err());
+}
+
+#[test]
+fn no_text_cut_short_is_ever_accepted() {
+    let whole = r#"{"path":"a/b.txt","n":[1,2,{"deep":"x"}]}"#;
+    for end in 0..whole.len() {
+        check(&whole[..end], None);
+    }
+}

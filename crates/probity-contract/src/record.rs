@@ -1,0 +1,465 @@
+//! What a run writes down of itself: ordered facts that name their parents, and the texts they refer to.
+//!
+//! Record first, interpret later: a fact says what happened and with which numbers; graphs, slices and reports are
+//! computed from the whole record. A text stands in the record once, under its BLAKE3 digest, and facts refer to it,
+//! so a window is a list of ids and not a copy. A model call's window is written as a difference from the window of the
+//! call before it; writing the whole list each time lost because a record would then grow with the square of the turns.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::digest::{Digest, DigestError, from_hex};
+use crate::gate::{Denial, Opinion, Seat};
+use crate::ids::{CallId, ItemId, ModelCallId, ModelName, PolicyName, PrincipalId, RunId};
+use crate::item::Origin;
+use crate::label::Label;
+use crate::limits::Limits;
+use crate::model::{ModelErrorClass, ModelParams, Prices, Stop, ToolChoice, Usage};
+use crate::tool::{Effect, Target, ToolErrorClass, ToolSpec};
+
+/// The version of the facts in this module. A reader refuses a record of a later one.
+pub const RECORD_VERSION: u32 = 1;
+
+/// One line of a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Emission {
+    /// A text that later entries refer to. It comes before them.
+    Part(Part),
+    /// A fact.
+    Entry(Entry),
+}
+
+/// A fact with its place and time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Counted from 0 without a gap.
+    pub seq: u64,
+    /// Milliseconds since the run started, by the driver's clock; never goes back.
+    pub at_ms: u64,
+    /// What happened.
+    pub fact: Fact,
+}
+
+/// A text under its digest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The digest of the full text, whatever is kept of it.
+    pub id: PartId,
+    /// What is kept.
+    pub kept: Kept,
+}
+
+/// How much of a text a record keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// All of it.
+    Full(Arc<str>),
+    /// The text after the credential pass.
+    Redacted(Arc<str>),
+    /// Its length in bytes only.
+    Length(u64),
+}
+
+/// How much content the record of a run keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContentSetting {
+    /// Every text as it was.
+    #[default]
+    Full,
+    /// Every text after the credential pass.
+    Redacted,
+    /// Digests and lengths only. A short text can be guessed from its digest.
+    Digests,
+}
+
+/// The BLAKE3 digest of a text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PartId([u8; 32]);
+
+impl PartId {
+    /// The id of a text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(*blake3::hash(text.as_bytes()).as_bytes())
+    }
+}
+
+impl fmt::Display for PartId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for PartId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.to_string();
+        write!(f, "PartId({})", text.get(..12).unwrap_or(&text))
+    }
+}
+
+impl TryFrom<String> for PartId {
+    type Error = DigestError;
+    fn try_from(text: String) -> Result<Self, DigestError> {
+        from_hex(&text).map(Self)
+    }
+}
+
+impl From<PartId> for String {
+    fn from(id: PartId) -> Self {
+        id.to_string()
+    }
+}
+
+/// What can happen in a run. Texts are referred to by [`PartId`]; short words of the engine stand in place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Fact {
+    /// The first entry: what the run was given.
+    RunStarted(Box<RunStarted>),
+    /// An item came into the run. `model_called` says whether and where it was sent.
+    ItemAdded {
+        /// Its id.
+        item: ItemId,
+        /// Who brought it.
+        origin: Origin,
+        /// Its label.
+        label: Label,
+        /// What it says.
+        body: Body,
+    },
+    /// A window was sent to the model.
+    ModelCalled {
+        /// The model call.
+        call: ModelCallId,
+        /// The window, as a difference from that of the call before.
+        window: WindowDelta,
+        /// Whether a tool had to be called.
+        tool_choice: ToolChoice,
+        /// Whether the tools of the run were offered.
+        tools_offered: bool,
+    },
+    /// The model answered.
+    ModelReplied {
+        /// The model call.
+        call: ModelCallId,
+        /// The reply as an item.
+        item: ItemId,
+        /// Why it stopped.
+        stop: Stop,
+        /// Tokens.
+        usage: Usage,
+        /// The model that answered, in the provider's words.
+        model: Option<String>,
+        /// The provider's id of the reply.
+        response_id: Option<String>,
+    },
+    /// The model did not answer.
+    ModelFailed {
+        /// The model call.
+        call: ModelCallId,
+        /// The sort of failure.
+        class: ModelErrorClass,
+        /// Redacted words.
+        error: String,
+    },
+    /// A reply proposed a call.
+    CallProposed {
+        /// The call.
+        call: CallId,
+        /// The model call that proposed it.
+        by: ModelCallId,
+        /// The id that the provider gave it.
+        provider_id: String,
+        /// The tool's name as proposed.
+        tool: String,
+        /// The arguments as proposed.
+        arguments: PartId,
+    },
+    /// A proposed call was not understood; nothing was judged and nothing ran.
+    CallRejected {
+        /// The call.
+        call: CallId,
+        /// Why, in the words that the model reads.
+        reason: String,
+    },
+    /// The call can no longer change.
+    CallFrozen {
+        /// The call.
+        call: CallId,
+        /// Its digest.
+        digest: Digest,
+        /// The digest of the tool's definition.
+        tool_digest: Digest,
+        /// The canonical arguments.
+        arguments: PartId,
+        /// What it touches.
+        targets: Vec<Target>,
+        /// Its label.
+        label: Label,
+    },
+    /// A seat heard the policies.
+    Judged {
+        /// The call.
+        call: CallId,
+        /// The seat.
+        seat: Seat,
+        /// What each policy said.
+        opinions: Vec<Opinion>,
+    },
+    /// The call will not run.
+    Denied {
+        /// The call.
+        call: CallId,
+        /// Why.
+        denial: Denial,
+    },
+    /// A person was asked.
+    Asked {
+        /// The call.
+        call: CallId,
+        /// The digest in question.
+        digest: Digest,
+        /// Which policies asked.
+        askers: Vec<PolicyName>,
+        /// Until when an answer counts, in run milliseconds.
+        expires_at_ms: u64,
+    },
+    /// A person answered, or could not be asked.
+    Answered {
+        /// The call.
+        call: CallId,
+        /// The digest that the answer is for.
+        digest: Digest,
+        /// The answer.
+        answer: AnswerKind,
+        /// Who answered.
+        by: Option<PrincipalId>,
+    },
+    /// A permit was handed to the tool. Durable before the tool starts.
+    ToolStarted {
+        /// The call.
+        call: CallId,
+        /// What a repetition would do.
+        effect: Effect,
+    },
+    /// The tool came back, or is known not to.
+    ToolFinished {
+        /// The call.
+        call: CallId,
+        /// How.
+        outcome: ToolOutcomeKind,
+        /// Bytes of output before the cut.
+        output_bytes: u64,
+        /// Milliseconds that the tool ran.
+        ran_ms: u64,
+    },
+    /// Part of the deployment failed: a policy, a hook, a sink.
+    FailureReported {
+        /// The call in question.
+        call: Option<CallId>,
+        /// The seat in question.
+        seat: Option<Seat>,
+        /// Who failed.
+        who: String,
+        /// Redacted words.
+        error: String,
+    },
+    /// A limit was reached.
+    LimitHit {
+        /// Which one.
+        limit: LimitKind,
+    },
+    /// The answer was checked against the output schema and missed it.
+    OutputRejected {
+        /// The reply.
+        item: ItemId,
+        /// What is wrong with it.
+        errors: Vec<String>,
+    },
+    /// The last entry: how the run ended.
+    Ended {
+        /// How.
+        ending: Ending,
+        /// The reply that is the answer.
+        answer: Option<ItemId>,
+        /// Tokens of the whole run.
+        usage: Usage,
+        /// US dollars of the whole run, where known.
+        cost_usd: Option<f64>,
+    },
+}
+
+/// What a run was given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// [`RECORD_VERSION`].
+    pub version: u32,
+    /// The run.
+    pub run: RunId,
+    /// A few words that tell people which run this is; redacted.
+    pub title: String,
+    /// For whom it acts.
+    pub principal: PrincipalId,
+    /// The model.
+    pub model: ModelName,
+    /// What the model's tokens cost.
+    pub prices: Option<Prices>,
+    /// Parameters of every model call.
+    pub params: ModelParams,
+    /// The tools.
+    pub tools: Vec<ToolSpec>,
+    /// The policies.
+    pub policies: Vec<PolicyName>,
+    /// The limits.
+    pub limits: Limits,
+    /// How much content is kept.
+    pub content: ContentSetting,
+    /// The schema that the answer must follow.
+    pub output_schema: Option<Value>,
+    /// When it started, in milliseconds since 1970 UTC.
+    pub started_at_unix_ms: u64,
+}
+
+/// What an item says, by reference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub enum Body {
+    /// How the model shall behave.
+    Instructions {
+        /// The text.
+        text: PartId,
+    },
+    /// What was asked.
+    Person {
+        /// The text.
+        text: PartId,
+    },
+    /// Material under a name.
+    Context {
+        /// The name.
+        name: String,
+        /// The text.
+        text: PartId,
+    },
+    /// A model's reply; each part is a [`crate::ReplyPart`] as JSON.
+    Reply {
+        /// The parts in order.
+        parts: Vec<PartId>,
+    },
+    /// What a call brought back.
+    ToolResult {
+        /// The call.
+        call: CallId,
+        /// The id that the provider gave the call.
+        provider_id: String,
+        /// The tool's name as proposed.
+        tool: String,
+        /// The text.
+        text: PartId,
+        /// Whether the call failed, was denied or did not run.
+        is_error: bool,
+    },
+    /// A sentence of the engine.
+    Notice {
+        /// The text.
+        text: PartId,
+    },
+}
+
+/// A window as a difference from the window of the model call before: the first `keep` items stay, then `added` follow.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct WindowDelta {
+    /// How many items of the window before stand at the front.
+    pub keep: u32,
+    /// The items after them.
+    pub added: Vec<ItemId>,
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerKind {
+    /// Approved.
+    Approved,
+    /// Refused.
+    Refused,
+    /// There was nobody to ask.
+    Nobody,
+    /// Too late, or for another digest: without effect.
+    Void,
+}
+
+/// How a tool came back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "outcome", content = "class")]
+pub enum ToolOutcomeKind {
+    /// With a result.
+    Succeeded,
+    /// With an error that says nothing happened, or what happened.
+    Failed(ToolErrorClass),
+    /// It is not known whether the effect happened.
+    Unknown(ToolErrorClass),
+}
+
+/// The limits that can be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// Model calls.
+    Turns,
+    /// Tool calls.
+    ToolCalls,
+    /// Tokens.
+    Tokens,
+    /// US dollars.
+    Cost,
+    /// Wall time.
+    WallTime,
+    /// Calls in one reply.
+    CallsPerReply,
+}
+
+/// How a run ended. Stable names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "ending")]
+pub enum Ending {
+    /// The model answered.
+    Answered,
+    /// A limit was reached and the model was asked to wrap up without tools; there is an answer, but not a full one.
+    WrappedUp {
+        /// Which limit.
+        limit: LimitKind,
+    },
+    /// A limit was reached and there is no answer.
+    LimitReached {
+        /// Which limit.
+        limit: LimitKind,
+    },
+    /// The model or its provider refused.
+    Refused,
+    /// The reply was cut off at the output limit.
+    Incomplete,
+    /// The answer kept missing the output schema.
+    OutputInvalid,
+    /// The model could not be asked.
+    ModelFailed {
+        /// The sort of failure.
+        class: ModelErrorClass,
+        /// Redacted words.
+        error: String,
+    },
+    /// The task was cancelled.
+    Cancelled,
+    /// The record could not be written, so nothing more was done.
+    RecordFailed {
+        /// Redacted words.
+        error: String,
+    },
+}

@@ -1,0 +1,209 @@
+//! The port to tools, and what a tool declares of itself.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cancel::Cancel;
+use crate::digest::Digest;
+use crate::future::BoxFuture;
+use crate::gate::Permit;
+use crate::ids::ToolName;
+use crate::json::{Arguments, canonical_bytes};
+
+/// Something that acts in the world when the gate has permitted one frozen call.
+///
+/// `run` takes the [`Permit`] by value: there is no other way to start a tool, and a permit starts one tool once. The
+/// tool acts on the arguments inside the permit, which are the bytes that policies and people have seen.
+///
+/// A tool may be cancelled by dropping its future; work that outlives the future must watch `cx.cancel`.
+pub trait Tool: Send + Sync {
+    /// What the tool is called and takes. Stable for the life of the value.
+    fn spec(&self) -> &ToolSpec;
+
+    /// What a call with these arguments would touch, resolved as far as it can be without acting.
+    ///
+    /// # Errors
+    /// When the targets cannot be told; the call is then denied.
+    fn targets<'a>(&'a self, arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Target>, ToolError>>;
+
+    /// Acts on the permitted call.
+    ///
+    /// # Errors
+    /// When the act failed or could not be started; the words are redacted before anyone reads them.
+    fn run<'a>(&'a self, permit: Permit, cx: ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
+}
+
+/// What a run hands to a tool beside the permit.
+#[derive(Debug, Clone)]
+pub struct ToolContext {
+    /// Fires when the task is cancelled or the call's time is up.
+    pub cancel: Cancel,
+    /// The time that is left for the call.
+    pub timeout: Duration,
+    /// Bytes after which the output will be cut; a tool should stop producing there.
+    pub output_bytes_max: usize,
+    /// The same for every try of this call: for tools whose effect is `idempotent`.
+    pub idempotency_key: String,
+}
+
+/// What a model is told about a tool, and what the engine must know to run it safely.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolSpec {
+    /// The name in calls and rules.
+    pub name: ToolName,
+    /// What the model reads.
+    pub description: String,
+    /// JSON Schema of the arguments.
+    pub input_schema: Value,
+    /// What a repetition would do.
+    pub effect: Effect,
+}
+
+impl ToolSpec {
+    /// The digest of the whole definition; a frozen call is bound to it.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        // A spec of strings, an enum and a JSON value always has a canonical form; should it ever not, the error text
+        // takes the place, so that the digest still differs from that of any well-formed spec.
+        let bytes = canonical_bytes(self).unwrap_or_else(|error| error.to_string().into_bytes());
+        Digest::of("probity.tool.v1", &[&bytes])
+    }
+}
+
+/// What happens when a call is made twice. It decides how an unknown outcome is settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Reads only: may run again at any time.
+    Pure,
+    /// May run again under the same key.
+    Idempotent,
+    /// The tool can be asked what became of a call.
+    Reconcile,
+    /// Must not be repeated: an unknown outcome is reported as unknown.
+    Once,
+}
+
+/// Something that a call touches. Policies judge these beside the arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Target {
+    /// A file or directory inside a declared root.
+    Path {
+        /// The root's name.
+        root: String,
+        /// The path relative to the root as the call named it, normalised, `/` between parts, `.` for the root itself.
+        path: String,
+        /// The same after following links; equal to `path` where there are none.
+        resolved: String,
+        /// What is done to it.
+        access: Access,
+    },
+    /// A network address.
+    Url {
+        /// The URL without userinfo and fragment.
+        url: String,
+        /// The host in lower case, ASCII form.
+        host: String,
+        /// The port.
+        port: u16,
+        /// The method in upper case.
+        method: String,
+    },
+    /// A program that is run.
+    Command {
+        /// Program and arguments, never a shell string.
+        argv: Vec<String>,
+    },
+    /// Anything else: a table, a recipient, an account.
+    Other {
+        /// What sort of thing it is, for example `recipient`.
+        what: String,
+        /// Which one.
+        value: String,
+    },
+}
+
+/// What a call does to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Reads content or names.
+    Read,
+    /// Creates, changes or removes.
+    Write,
+}
+
+/// What a tool brought back. It is content for the model that asked and is not redacted on that way.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolOutput {
+    /// What the model reads.
+    pub text: String,
+    /// Whether the tool vouches for the text: its source is one that nobody outside can write.
+    pub trusted: bool,
+}
+
+impl ToolOutput {
+    /// Untrusted text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), trusted: false }
+    }
+}
+
+/// Why a tool could not do it.
+///
+/// `Display` is what the model may read after redaction; it must help to do better.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    /// The sort of failure.
+    pub class: ToolErrorClass,
+    /// The words, unredacted.
+    pub message: String,
+}
+
+/// The sorts of tool failures. Stable names; they stand in records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolErrorClass {
+    /// The arguments make no sense to the tool.
+    InvalidArguments,
+    /// The tool does not do this by its own rules (outside the root, a forbidden host, a binary file).
+    Refused,
+    /// What was named does not exist.
+    NotFound,
+    /// It was tried and failed.
+    Failed,
+    /// It took too long. The effect is unknown.
+    TimedOut,
+    /// It was cancelled. The effect is unknown.
+    Cancelled,
+    /// The tool panicked. The effect is unknown.
+    Panicked,
+    /// What the tool needs to work safely could not be set up; nothing was done.
+    Unavailable,
+}
+
+impl ToolError {
+    /// An error of a class with its words.
+    #[must_use]
+    pub fn new(class: ToolErrorClass, message: impl Into<String>) -> Self {
+        Self { class, message: message.into() }
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pure => "pure",
+            Self::Idempotent => "idempotent",
+            Self::Reconcile => "reconcile",
+            Self::Once => "once",
+        })
+    }
+}
