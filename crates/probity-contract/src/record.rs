@@ -255,6 +255,8 @@ pub enum Fact {
         call: CallId,
         /// How.
         outcome: ToolOutcomeKind,
+        /// What the model will read of it.
+        output: PartId,
         /// Bytes of output before the cut.
         output_bytes: u64,
         /// Milliseconds that the tool ran.
