@@ -1,2 +1,46 @@
-//! Automation.
-fn main() {}
+//! Automation of the workspace: `cargo xtask --help`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool reports by printing")]
+
+mod bench;
+mod checks;
+mod cli;
+mod edges;
+mod examples;
+mod models;
+mod nextest;
+mod process;
+mod python;
+mod steps;
+mod workspace;
+
+use std::process::ExitCode;
+
+use cli::Command;
+
+fn main() -> ExitCode {
+    let command = match cli::parse(std::env::args().skip(1)) {
+        Ok(command) => command,
+        Err(error) => {
+            eprintln!("error: {error:#}\n\nSee `cargo xtask --help`.");
+            return ExitCode::from(2);
+        }
+    };
+    match run(command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Help => print!("{}", cli::HELP),
+        Command::Test(options) => return checks::run(options),
+        Command::Edges => edges::run()?,
+        Command::Models(options) => models::run(options)?,
+        Command::Bench(arguments) => bench::run(&arguments)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,29 @@
+use super::*;
+
+fn check(line: &str, expected: Command) {
+    assert_eq!(parse(line.split_whitespace().map(String::from)).unwrap(), expected, "`{line}`");
+}
+
+#[test]
+fn commands_and_flags() {
+    check("test", Command::Test(Test { fast: false, ci: false }));
+    check("test --fast", Command::Test(Test { fast: true, ci: false }));
+    check("ci", Command::Test(Test { fast: false, ci: true }));
+    check("edges", Command::Edges);
+    check("models --json --check", Command::Models(Models { check: true, json: true }));
+    check("bench -- --quick", Command::Bench(vec!["--".into(), "--quick".into()]));
+}
+
+#[test]
+fn help_is_found_before_the_separator_only() {
+    check("--help", Command::Help);
+    check("models --help", Command::Help);
+    check("bench -- --help", Command::Bench(vec!["--".into(), "--help".into()]));
+}
+
+#[test]
+fn what_is_not_known_is_refused() {
+    for line in ["", "tests", "test --slow", "ci --fast", "edges x", "models --jsn"] {
+        assert!(parse(line.split_whitespace().map(String::from)).is_err(), "`{line}`");
+    }
+}
