@@ -94,7 +94,14 @@ fn tool_steps(steps: &mut Steps) {
     steps.step("deny", "replace the dependency, or allow it in `deny.toml` with the reason", || {
         // cargo-deny may not use the network, so cargo does; a stale lock file ends here.
         process::run(workspace::cargo().args(["fetch", "--locked", "--quiet"]))?;
-        process::run(tool("cargo-deny").args(["--offline", "check", "licenses", "bans", "sources"]))
+        process::run(tool("cargo-deny").args([
+            "--offline",
+            "check",
+            "--hide-inclusion-graph",
+            "licenses",
+            "bans",
+            "sources",
+        ]))
     });
 }
 

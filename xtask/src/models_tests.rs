@@ -8,7 +8,7 @@ fn a_changed_file_is_refused() {
     // The digest of `abc`, from FIPS 180-2.
     let right = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     check_digest(&file, right).unwrap();
-    fs::write(&file, "abd").unwrap();
+    fs::write(&file, "other").unwrap();
     assert!(check_digest(&file, right).unwrap_err().to_string().contains("not ba7816bf"));
     assert!(check_digest(&folder.path().join("none"), right).is_err());
 }
