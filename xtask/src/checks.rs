@@ -42,10 +42,13 @@ pub(crate) fn run(options: cli::Test) -> Result<ExitCode> {
     steps.step("clippy", "correct what it names", clippy);
     if !options.fast {
         steps.step("doc", "correct what rustdoc names", doc);
+        let binary = steps.step("build", "correct what the compiler names", examples::build);
         steps.step("doc-tests", "run `cargo test --doc --workspace`", || {
             process::run(workspace::cargo().args(["test", "--doc", "--workspace", "--quiet"]))
         });
-        steps.step("examples", "run the command that is named", examples::run);
+        if let Some(binary) = binary {
+            steps.step("examples", "run the command that is named", || examples::run(&binary));
+        }
     }
     let mut counts = None;
     steps.step("tests", "run one again with `cargo nextest run --workspace NAME`", || {
@@ -106,7 +109,15 @@ fn tool_steps(steps: &mut Steps) {
 }
 
 fn clippy() -> Result<()> {
-    process::run(workspace::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    process::run(workspace::cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--keep-going",
+        "--",
+        "-D",
+        "warnings",
+    ]))
 }
 
 fn doc() -> Result<()> {

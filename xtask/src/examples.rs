@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -16,10 +16,25 @@ const EXAMPLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Nobody listens on the discard port: a task that wants the network fails at once.
 const NO_NETWORK: &str = "http://127.0.0.1:9";
 
+/// Builds what the tests are made of, the binary included, and says where cargo put that. In one go with the tests,
+/// since cargo would compile many dependencies again, with other features, for the binary alone.
+pub(crate) fn build() -> Result<PathBuf> {
+    let mut command = workspace::cargo();
+    command.args([
+        "build",
+        "--workspace",
+        "--bins",
+        "--tests",
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
+    let messages = process::stdout_of(command.stderr(Stdio::inherit()))?;
+    messages.lines().find_map(executable).context("cargo did not say where the binary is")
+}
+
 /// Runs `probity run FILE --json` for every `examples/*.toml`. Each must end with exit code 0, print JSON only,
 /// and need neither the network nor anything of the person's own settings.
-pub(crate) fn run() -> Result<()> {
-    let binary = build()?;
+pub(crate) fn run(binary: &Path) -> Result<()> {
     let tasks = task_files(&workspace::root().join("examples"))?;
     if tasks.is_empty() {
         bail!("there is no task file in `examples/`");
@@ -28,7 +43,7 @@ pub(crate) fn run() -> Result<()> {
     let mut failed = Vec::new();
     for task in &tasks {
         let name = task.file_name().unwrap_or_default().to_string_lossy();
-        match run_one(&binary, task, &home) {
+        match run_one(binary, task, &home) {
             Ok(()) => eprintln!("    {name}: ok"),
             Err(error) => failed.push(format!("{name}: {error:#}")),
         }
@@ -39,23 +54,10 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Builds the binary and asks cargo where it put it.
-fn build() -> Result<PathBuf> {
-    let messages = process::stdout_of(workspace::cargo().args([
-        "build",
-        "--package",
-        "probity",
-        "--bin",
-        "probity",
-        "--message-format",
-        "json-render-diagnostics",
-    ]))?;
-    messages.lines().find_map(executable).context("cargo did not say where the binary is")
-}
-
 fn executable(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
-    let is_ours = message.pointer("/target/name")? == "probity";
+    // The unit tests of the binary bear its name, too.
+    let is_ours = message.pointer("/target/name")? == "probity" && message.pointer("/profile/test")? == false;
     message.get("executable")?.as_str().filter(|_| is_ours).map(PathBuf::from)
 }
 

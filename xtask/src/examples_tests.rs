@@ -35,9 +35,12 @@ fn each_way_to_fail_is_seen() {
 
 #[test]
 fn only_our_binary_is_taken() {
-    let message = |name| format!(r#"{{"target":{{"name":"{name}"}},"executable":"/x/{name}"}}"#);
-    assert_eq!(executable(&message("probity")), Some(PathBuf::from("/x/probity")));
-    assert_eq!(executable(&message("build-script-build")), None);
-    assert_eq!(executable(r#"{"target":{"name":"probity"},"executable":null}"#), None);
+    let message = |name, is_test| {
+        format!(r#"{{"target":{{"name":"{name}"}},"profile":{{"test":{is_test}}},"executable":"/x/{name}"}}"#)
+    };
+    assert_eq!(executable(&message("probity", false)), Some(PathBuf::from("/x/probity")));
+    assert_eq!(executable(&message("probity", true)), None);
+    assert_eq!(executable(&message("build-script-build", false)), None);
+    assert_eq!(executable(&message("probity", false).replace("\"/x/probity\"", "null")), None);
     assert_eq!(executable("not json"), None);
 }
