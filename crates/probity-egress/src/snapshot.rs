@@ -4,13 +4,18 @@ use std::marker::PhantomData;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::pass::egress_text;
+use crate::snapshot_serializer::{Budget, Snapshot};
 use crate::tier::Tier;
 
 /// A detached snapshot of a value, in which every text and every member name went through tier `T`'s pass.
+///
+/// It is plain data: what reads it later runs none of the value's code. A member whose name is a credential's
+/// (`password`, `Authorization`, `x-api-key`, at any depth, in any case) is one marker whole, also when it is an object
+/// or an array; a number is one under a password's name; `null` and booleans stay. Under a common word such as `key` or
+/// `token` a text is a marker when it looks drawn at random.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EgressValue<T: Tier> {
-    // INVARIANT: every string and member name in it went through `T`'s pass.
+    // INVARIANT: every string and member name in it went through `T`'s pass or is a marker.
     value: Value,
     tier: PhantomData<T>,
 }
@@ -22,27 +27,18 @@ impl<T: Tier> EgressValue<T> {
     }
 }
 
-/// Takes the snapshot.
+/// Takes the snapshot of a value, as JSON reads it.
+///
+/// Fails closed: what lies deeper than [`VALUE_DEPTH_MAX`](crate::VALUE_DEPTH_MAX), or beyond
+/// [`VALUE_MEMBERS_MAX`](crate::VALUE_MEMBERS_MAX) or [`VALUE_BYTES_MAX`](crate::VALUE_BYTES_MAX) in all, is a marker
+/// `[REDACTED:limit]`; a value that refuses to be read is `[REDACTED:unreadable]`. Two member names that are equal after
+/// the pass leave the later one.
 pub fn egress_value<T: Tier>(value: &impl Serialize) -> EgressValue<T> {
-    let value = match serde_json::to_value(value) {
-        Ok(value) => passed::<T>(value),
-        Err(_) => Value::String("[REDACTED:unreadable]".to_owned()),
-    };
+    let mut budget = Budget::full();
+    let value = value
+        .serialize(Snapshot::<T>::new(&mut budget))
+        .unwrap_or_else(|_| Value::String("[REDACTED:unreadable]".to_owned()));
     EgressValue { value, tier: PhantomData }
-}
-
-fn passed<T: Tier>(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(egress_text::<T>(&text).to_string()),
-        Value::Array(items) => Value::Array(items.into_iter().map(passed::<T>).collect()),
-        Value::Object(members) => Value::Object(
-            members
-                .into_iter()
-                .map(|(name, v)| (egress_text::<T>(&name).to_string(), passed::<T>(v)))
-                .collect(),
-        ),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value,
-    }
 }
 
 impl<T: Tier> fmt::Display for EgressValue<T> {

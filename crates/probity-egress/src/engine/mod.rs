@@ -1,13 +1,23 @@
+mod authority;
 mod cursor;
+mod key_block;
+mod known;
+mod location;
+mod name;
+mod operator;
 mod swallow;
 mod token;
+mod value;
 
 use std::mem;
+use std::sync::Arc;
 
-pub(crate) use cursor::{Cursor, Starved, is_zero_width};
-use swallow::Swallow;
-
+use crate::known::KnownForms;
 use crate::report::{Confidence, Finding, Report, Source};
+pub(crate) use cursor::is_zero_width;
+use cursor::{Cursor, Starved};
+use swallow::Swallow;
+pub(crate) use value::looks_drawn;
 
 /// The pass: a machine that is fed text and gives text.
 ///
@@ -20,7 +30,8 @@ use crate::report::{Confidence, Finding, Report, Source};
 /// one position to the next is [`Left`], the open [`Swallow`], and nothing else.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    locations: bool,
+    looks_for: LooksFor,
+    known: Arc<KnownForms>,
     pending: String,
     retry_bytes: usize,
     left: Left,
@@ -28,22 +39,38 @@ pub(crate) struct Engine {
     written: usize,
 }
 
-/// What stands to the left of a position.
+/// Which detectors take part.
+#[derive(Debug, Clone, Copy)]
+struct LooksFor {
+    locations: bool,
+    /// False for the text in front of a secret that was found by its name: the name itself is not asked again.
+    names: bool,
+}
+
+/// What stands to the left of a position: the last two visible characters, as far as they matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
-    /// The start of the text, a marker, or something invisible: a token may begin here whatever precedes.
-    Open,
-    /// A visible character.
-    Char(char),
+struct Left {
+    last: Option<char>,
+    before: Option<char>,
 }
 
 impl Left {
+    /// The start of the text, a marker, or something invisible: a token may begin here whatever precedes.
+    const OPEN: Self = Self { last: None, before: None };
+
+    fn then(self, c: char) -> Self {
+        Self { last: Some(c), before: self.last }
+    }
+
     /// Whether a word can begin here.
     fn is_boundary(self) -> bool {
-        match self {
-            Self::Open => true,
-            Self::Char(c) => !(c.is_alphanumeric() || c == '_'),
-        }
+        let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        !word(self.last) && !(self.last == Some('-') && word(self.before))
+    }
+
+    /// Whether a command-line flag begins here: one or two dashes stand before, and no word before them.
+    fn is_flag(self) -> bool {
+        self.last == Some('-') && !self.before.is_some_and(char::is_alphanumeric)
     }
 }
 
@@ -63,13 +90,18 @@ struct Found {
 
 impl Engine {
     pub(crate) fn new(locations: bool) -> Self {
+        Self::with(LooksFor { locations, names: true }, crate::known::current(), 0)
+    }
+
+    fn with(looks_for: LooksFor, known: Arc<KnownForms>, written: usize) -> Self {
         Self {
-            locations,
+            looks_for,
+            known,
             pending: String::new(),
             retry_bytes: 0,
-            left: Left::Open,
+            left: Left::OPEN,
             swallow: None,
-            written: 0,
+            written,
         }
     }
 
@@ -91,7 +123,6 @@ impl Engine {
         let mut at = 0;
         while at < text.len() {
             match self.step(&text, at, last, out, report) {
-                // A step that reads nothing would hang; no step does, and one byte is never a wrong answer here.
                 Ok(read) => at += read,
                 Err(Starved) => break,
             }
@@ -100,7 +131,7 @@ impl Engine {
         self.retry_bytes = self.pending.len() + self.pending.len() / 16 + 1;
     }
 
-    /// One decision at `at`: how many bytes it settled.
+    /// One decision at `at`: how many bytes it settled. It settles none only when it ends a swallow.
     fn step(
         &mut self,
         text: &str,
@@ -119,40 +150,87 @@ impl Engine {
             return Ok(read);
         }
         if let Some(len) = marker(&cursor)? {
-            self.write(text, at, len, out);
-            self.left = Left::Open;
+            self.copy(text, at, len, out);
+            self.left = Left::OPEN;
             return Ok(len);
         }
-        if let Some(found) = token::find(&cursor, self.left)? {
-            let start = self.written;
-            self.write(text, at, found.keep, out);
-            let marker = format!("[REDACTED:{}]", found.kind);
-            out.push_str(&marker);
-            self.written += marker.len();
-            report.add(Finding {
-                kind: found.kind,
-                source: found.source,
-                confidence: found.confidence,
-                span: start..self.written,
-                len: found.cut,
-            });
-            self.left = Left::Open;
-            self.swallow = found.then;
-            return Ok(found.keep + found.cut);
+        if let Some(found) = self.find(&cursor)? {
+            return Ok(self.replace(text, at, found, out, report));
         }
         let hidden = cursor.hidden()?;
         if hidden > 0 {
-            self.write(text, at, hidden, out);
-            self.left = Left::Open;
+            self.copy(text, at, hidden, out);
+            self.left = Left::OPEN;
             return Ok(hidden);
         }
-        let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { return Ok(1) };
-        self.write(text, at, c.len_utf8(), out);
-        self.left = Left::Char(c);
+        let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
+        self.copy(text, at, c.len_utf8(), out);
+        self.left = self.left.then(c);
         Ok(c.len_utf8())
     }
 
-    fn write(&mut self, text: &str, at: usize, len: usize, out: &mut String) {
+    /// What begins at the cursor, asked from the most to the least certain.
+    fn find(&self, cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+        let Some(first) = cursor.peek()? else { return Ok(None) };
+        if let Some(found) = known::find(&self.known, first, cursor)? {
+            return Ok(Some(found));
+        }
+        if first.is_whitespace() {
+            return Ok(None);
+        }
+        if let Some(found) = key_block::find(first, cursor)? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = token::find(first, cursor, self.left)? {
+            return Ok(Some(found));
+        }
+        if self.looks_for.locations
+            && let Some(found) = location::find(first, cursor, self.left)?
+        {
+            return Ok(Some(found));
+        }
+        if let Some(found) = authority::find(first, cursor, self.left)? {
+            return Ok(Some(found));
+        }
+        if self.looks_for.names { name::find(first, cursor, self.left) } else { Ok(None) }
+    }
+
+    /// Writes what stands before the secret and its marker; the rest of the secret is swallowed by later steps.
+    fn replace(
+        &mut self,
+        text: &str,
+        at: usize,
+        found: Found,
+        out: &mut String,
+        report: &mut Report,
+    ) -> usize {
+        let kept = text.get(at..at + found.keep).unwrap_or_default();
+        if !kept.is_empty() {
+            let looks_for = LooksFor { names: false, ..self.looks_for };
+            let mut inner = Self::with(looks_for, Arc::clone(&self.known), self.written);
+            inner.left = self.left;
+            inner.push(kept, out, report);
+            inner.finish(out, report);
+            self.written = inner.written;
+        }
+        let start = self.written;
+        for piece in ["[REDACTED:", found.kind, "]"] {
+            out.push_str(piece);
+            self.written += piece.len();
+        }
+        report.add(Finding {
+            kind: found.kind,
+            source: found.source,
+            confidence: found.confidence,
+            span: start..self.written,
+            len: found.cut,
+        });
+        self.left = Left::OPEN;
+        self.swallow = found.then;
+        found.keep + found.cut
+    }
+
+    fn copy(&mut self, text: &str, at: usize, len: usize, out: &mut String) {
         let piece = text.get(at..at + len).unwrap_or_default();
         out.push_str(piece);
         self.written += piece.len();

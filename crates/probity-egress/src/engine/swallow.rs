@@ -1,10 +1,28 @@
+use std::sync::Arc;
+
 use super::cursor::{Cursor, Starved};
+use super::operator::Quote;
+use super::{key_block, location, value};
 
 /// The rest of a secret whose marker is already out: how its end is recognised, in constant memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Swallow {
     /// As long as the characters are of the class.
     While(fn(char) -> bool),
+    /// To the closing quote or the end of the line.
+    Quoted(Quote),
+    /// To the end of an unquoted value.
+    Bare,
+    /// To the end of the line or the next quote.
+    Line,
+    /// The body of a key block.
+    KeyBlock,
+    /// The rest of a URL.
+    Url,
+    /// The rest of a path.
+    Path,
+    /// The rest of a registered secret, as long as it agrees.
+    Rest { form: Arc<str>, at: usize },
 }
 
 impl Swallow {
@@ -14,8 +32,45 @@ impl Swallow {
         match self {
             Self::While(class) => {
                 ahead.eat_if(*class)?;
-                Ok(ahead.offset() - cursor.offset())
+            }
+            Self::Quoted(quote) => {
+                if !quote.closes(cursor)? {
+                    ahead.eat_if(|c| !is_line_break(c))?;
+                }
+            }
+            Self::Bare => {
+                value::bare_char(&mut ahead)?;
+            }
+            Self::Line => {
+                ahead.eat_if(|c| !is_line_break(c) && !matches!(c, '"' | '\'' | '`'))?;
+            }
+            Self::KeyBlock => {
+                let (read, ended) = key_block::body(cursor)?;
+                if ended {
+                    // Nothing of the alphabet follows the END line, so this ends at the next step.
+                    *self = Self::While(|c| c == '-');
+                }
+                return Ok(read);
+            }
+            Self::Url => {
+                location::url_char(&mut ahead)?;
+            }
+            Self::Path => {
+                location::path_char(&mut ahead)?;
+            }
+            Self::Rest { form, at } => {
+                let next = form.get(*at..).and_then(|rest| rest.chars().next());
+                if let Some(c) = next
+                    && ahead.eat(c)?
+                {
+                    *at += c.len_utf8();
+                }
             }
         }
+        Ok(ahead.offset() - cursor.offset())
     }
+}
+
+pub(super) fn is_line_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }

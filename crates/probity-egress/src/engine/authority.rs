@@ -1,0 +1,73 @@
+use super::cursor::{Cursor, Starved};
+use super::value::{is_placeholder, looks_random};
+use super::{Found, Left};
+use crate::report::{Confidence, Source};
+
+/// How long the part of a URL between `//` and its path may be.
+const AUTHORITY_CHARS_MAX: usize = 600;
+const TOKEN_AS_USER_CHARS_MIN: usize = 16;
+
+/// Finds the password (or the token that stands in the user's place) of a URL whose `://` is at the cursor.
+///
+/// It ends at the last `@` of the authority and never crosses white space or a quote. A password that contains a raw `/`,
+/// `?` or `#` is covered: what looks like a port and is none means that the authority goes on.
+pub(super) fn find(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Option<Found>, Starved> {
+    if first != ':' || !left.last.is_some_and(|c| c.is_ascii_alphanumeric()) {
+        return Ok(None);
+    }
+    let mut ahead = cursor.clone();
+    if !ahead.literal("://")? {
+        return Ok(None);
+    }
+    let start = ahead.offset();
+    let mut userinfo = String::new();
+    let mut read = String::new();
+    let mut colon: Option<usize> = None;
+    let mut colon_chars = 0;
+    let mut end = None;
+    for _ in 0..AUTHORITY_CHARS_MAX {
+        let at = ahead.offset();
+        let Some(c) = ahead.next()? else { break };
+        match c {
+            '@' => {
+                end = Some(at);
+                userinfo.clone_from(&read);
+            }
+            ':' if colon.is_none() => {
+                colon = Some(ahead.offset());
+                colon_chars = read.len() + 1;
+            }
+            '/' | '?' | '#' => {
+                let port = read.get(colon_chars..).unwrap_or_default();
+                let is_port = port.len() <= 5 && port.chars().all(|c| c.is_ascii_digit());
+                if end.is_some() || colon.is_none() || is_port {
+                    break;
+                }
+            }
+            c if c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\' | '|') => break,
+            _ => {}
+        }
+        read.push(c);
+    }
+    let Some(end) = end else { return Ok(None) };
+    let colon = colon.filter(|colon| *colon <= end);
+    let (from, secret) = match colon {
+        Some(colon) => (colon, userinfo.get(colon_chars..).unwrap_or_default()),
+        None => (start, userinfo.as_str()),
+    };
+    let plausible = match colon {
+        Some(_) => !secret.is_empty(),
+        None => secret.len() >= TOKEN_AS_USER_CHARS_MIN && looks_random(secret),
+    };
+    if !plausible || is_placeholder(secret) || read.contains("[REDACTED:") {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        kind: "url-password",
+        source: Source::Structure,
+        confidence: Confidence::High,
+        keep: from - cursor.offset(),
+        cut: end - from,
+        then: None,
+    }))
+}

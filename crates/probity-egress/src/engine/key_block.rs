@@ -1,0 +1,153 @@
+use super::Found;
+use super::cursor::{Cursor, Starved};
+use super::swallow::Swallow;
+use crate::report::{Confidence, Source};
+
+/// A line of a block is read in pieces of this many characters.
+const PIECE_CHARS_MAX: usize = 256;
+/// A run of this many characters of the armour alphabet makes a line part of the block, whatever stands before it (a
+/// log's time stamp, a diff's sign, a quote).
+const ARMOUR_RUN_CHARS_MIN: usize = 20;
+/// Empty lines that may stand between the lines of a block.
+const BLANK_LINES_MAX: usize = 3;
+
+/// Finds the first line of a private key block.
+pub(super) fn find(first: char, cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    if first != '-' {
+        return Ok(None);
+    }
+    let mut ahead = cursor.clone();
+    if ahead.run(5, |c| c == '-')? < 4 || !(ahead.run(1, |c| c == ' ')? < 2 && ahead.literal("BEGIN ")?) {
+        return Ok(None);
+    }
+    let Some(label) = label(&mut ahead)? else { return Ok(None) };
+    if !label.contains("PRIVATE KEY") {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        kind: "private-key",
+        source: Source::Format,
+        confidence: Confidence::High,
+        keep: 0,
+        cut: ahead.offset() - cursor.offset(),
+        then: Some(Swallow::KeyBlock),
+    }))
+}
+
+/// Reads a label and the dashes after it.
+fn label(ahead: &mut Cursor<'_>) -> Result<Option<String>, Starved> {
+    let mut label = String::new();
+    for _ in 0..48 {
+        match ahead.peek()? {
+            Some(c) if c.is_ascii_uppercase() || c.is_ascii_digit() || c == ' ' => label.push(c),
+            Some(_) | None => break,
+        }
+        ahead.next()?;
+    }
+    Ok((ahead.run(5, |c| c == '-')? >= 4).then_some(label))
+}
+
+/// How many bytes at the cursor belong to the block, and whether they end it.
+///
+/// A block that was cut off ends at the first line that is not of it: everything before is gone, nothing after.
+pub(super) fn body(cursor: &Cursor<'_>) -> Result<(usize, bool), Starved> {
+    let mut ahead = cursor.clone();
+    for _ in 0..=BLANK_LINES_MAX {
+        if end_line(&mut ahead)? {
+            return Ok((ahead.offset() - cursor.offset(), true));
+        }
+        let piece = piece(&mut ahead)?;
+        if piece.is_armour() {
+            return Ok((ahead.offset() - cursor.offset(), false));
+        }
+        if !piece.is_blank() && !end_line(&mut ahead)? {
+            return Ok((0, false));
+        }
+        if !piece.is_blank() {
+            return Ok((ahead.offset() - cursor.offset(), true));
+        }
+        if !line_break(&mut ahead)? {
+            if end_line(&mut ahead)? {
+                return Ok((ahead.offset() - cursor.offset(), true));
+            }
+            return Ok((0, false));
+        }
+    }
+    Ok((0, false))
+}
+
+fn end_line(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
+    let mut end = ahead.clone();
+    if end.run(5, |c| c == '-')? < 4 {
+        return Ok(false);
+    }
+    end.eat(' ')?;
+    let found = end.literal("END ")? && label(&mut end)?.is_some();
+    if found {
+        *ahead = end;
+    }
+    Ok(found)
+}
+
+/// Reads one line break, real or written as an escape.
+fn line_break(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
+    let mut escape = ahead.clone();
+    if escape.run(8, |c| c == '\\')? > 0 && escape.eat_if(|c| matches!(c, 'n' | 'r'))? {
+        *ahead = escape;
+        return Ok(true);
+    }
+    ahead.eat_if(|c| matches!(c, '\n' | '\r'))
+}
+
+/// What a piece of a line is made of.
+#[derive(Debug, Default)]
+struct Piece {
+    visible: usize,
+    armour: usize,
+    longest_run: usize,
+    words: usize,
+    header: bool,
+}
+
+impl Piece {
+    fn is_blank(&self) -> bool {
+        self.visible == 0
+    }
+
+    fn is_armour(&self) -> bool {
+        self.longest_run >= ARMOUR_RUN_CHARS_MIN
+            || self.header
+            || (self.armour > 0 && self.armour == self.visible && self.words == 1)
+    }
+}
+
+/// Reads to the end of the line, to dashes, or as far as a piece goes.
+fn piece(ahead: &mut Cursor<'_>) -> Result<Piece, Starved> {
+    let mut piece = Piece::default();
+    for header in ["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "X-"] {
+        piece.header |= ahead.clone().literal(header)?;
+    }
+    let (mut run, mut in_word) = (0, false);
+    for _ in 0..PIECE_CHARS_MAX {
+        if line_break(&mut ahead.clone())? || ahead.clone().literal("----")? {
+            break;
+        }
+        let Some(c) = ahead.next()? else { break };
+        let armour = c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
+        run = if armour { run + 1 } else { 0 };
+        piece.longest_run = piece.longest_run.max(run);
+        // Quotes, commas and signs of concatenation around a line are not part of what it says.
+        let quiet = c.is_whitespace()
+            || matches!(c, '"' | '\'' | '`' | ',' | '\\' | ';' | '(' | ')' | '.' | '|' | '>');
+        let sign = c == '+' && !in_word;
+        if quiet || sign {
+            in_word = false;
+            continue;
+        }
+        piece.visible += 1;
+        piece.armour += usize::from(armour);
+        piece.words += usize::from(!in_word);
+        in_word = true;
+    }
+    Ok(piece)
+}

@@ -1,0 +1,29 @@
+use std::sync::Arc;
+
+use super::Found;
+use super::cursor::{Cursor, Starved};
+use super::swallow::Swallow;
+use crate::known::KnownForms;
+use crate::report::{Confidence, Source};
+
+/// How much of a registered secret is compared before its marker is out; the rest is swallowed while it agrees.
+const COMPARED_CHARS_MAX: usize = 256;
+
+/// Finds a registered secret, in one of its forms, that starts at the cursor with `first`.
+pub(super) fn find(known: &KnownForms, first: char, cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    for form in known.starting_with(first) {
+        let compared = form.char_indices().nth(COMPARED_CHARS_MAX).map_or(form.len(), |(at, _)| at);
+        let mut ahead = cursor.clone();
+        if ahead.literal(form.get(..compared).unwrap_or_default())? {
+            return Ok(Some(Found {
+                kind: "registered",
+                source: Source::Registered,
+                confidence: Confidence::Certain,
+                keep: 0,
+                cut: ahead.offset() - cursor.offset(),
+                then: (compared < form.len()).then(|| Swallow::Rest { form: Arc::clone(form), at: compared }),
+            }));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,354 @@
+use super::cursor::{Cursor, Starved};
+use super::operator::{Operator, Quote};
+use super::swallow::is_line_break;
+use crate::vocabulary::Strength;
+
+/// How much of a value is read before it counts as long, and is taken for a secret whatever it says.
+pub(super) const VALUE_CHARS_MAX: usize = 400;
+
+/// A value as far as it was read.
+#[derive(Debug)]
+pub(super) struct Value {
+    pub(super) text: String,
+    pub(super) quote: Option<Quote>,
+    /// It goes on beyond [`VALUE_CHARS_MAX`].
+    pub(super) long: bool,
+}
+
+/// Reads what stands between quotes, up to the closing one, the end of the line or the limit.
+pub(super) fn read_quoted(ahead: &mut Cursor<'_>, quote: Quote) -> Result<Value, Starved> {
+    let mut text = String::new();
+    while text.len() < VALUE_CHARS_MAX {
+        if quote.closes(ahead)? {
+            return Ok(Value { text, quote: Some(quote), long: false });
+        }
+        let mut next = ahead.clone();
+        match next.next()? {
+            Some(c) if !is_line_break(c) => text.push(c),
+            Some(_) | None => return Ok(Value { text, quote: Some(quote), long: ahead.at_window_end() }),
+        }
+        *ahead = next;
+    }
+    Ok(Value { text, quote: Some(quote), long: true })
+}
+
+/// Reads a value without quotes.
+pub(super) fn read_bare(ahead: &mut Cursor<'_>) -> Result<Value, Starved> {
+    let mut text = String::new();
+    while text.len() < VALUE_CHARS_MAX {
+        match bare_char(ahead)? {
+            Some(c) => text.push(c),
+            None => return Ok(Value { text, quote: None, long: ahead.at_window_end() }),
+        }
+    }
+    Ok(Value { text, quote: None, long: true })
+}
+
+/// Reads one character of a value without quotes, if it goes on.
+pub(super) fn bare_char(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
+    let mut next = ahead.clone();
+    let Some(c) = next.next()? else { return Ok(None) };
+    let ends = match c {
+        '"' | '\'' | '`' | '<' | '>' | '|' => true,
+        ')' | ']' | '}' => closes(&next)?,
+        c if c.is_whitespace() || c.is_control() => true,
+        '\\' => next.peek()?.is_none_or(|c| matches!(c, 'n' | 'r' | 't' | '"' | '\'' | '\\')),
+        ',' | ';' | '&' => pair_follows(&next)?,
+        _ => false,
+    };
+    if ends {
+        return Ok(None);
+    }
+    *ahead = next;
+    Ok(Some(c))
+}
+
+/// Whether the bracket just read closes what the value stands in: nothing that a value is made of follows.
+fn closes(after: &Cursor<'_>) -> Result<bool, Starved> {
+    let mut ahead = after.clone();
+    ahead.run(4, |c| matches!(c, ')' | ']' | '}'))?;
+    Ok(ahead.peek()?.is_none_or(|c| !c.is_ascii_alphanumeric()))
+}
+
+/// Whether the separator just read really separates: nothing, a blank, a quote or another `name=` follows.
+fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
+    let mut ahead = after.clone();
+    match ahead.peek()? {
+        None => return Ok(true),
+        Some(c) if c.is_whitespace() || matches!(c, '"' | '\'' | '}' | ']' | ')' | '\\') => return Ok(true),
+        Some(_) => {}
+    }
+    let name = ahead.run(40, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ' | '[' | ']'))?;
+    Ok(name > 0 && ahead.eat_if(|c| matches!(c, '=' | ':'))?)
+}
+
+/// Whether a value under a credential name is one to remove.
+///
+/// A name decides more than the look of the value: a commit hash under `password` is a password. What is spared is what
+/// stands for a value without being one, and code.
+pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, name: &str) -> bool {
+    let text = value.text.trim();
+    if text.contains("[REDACTED:") || text.is_empty() {
+        return false;
+    }
+    if value.long {
+        return value.quote.is_some() || !text.contains(['(', '{']);
+    }
+    if is_placeholder(text) || is_location(text) || same_word(text, name) {
+        return false;
+    }
+    let shape = Shape::of(text);
+    if value.quote.is_some() {
+        if between_strings(text) {
+            return false;
+        }
+        return match strength {
+            Strength::Password => text.len() >= 4 && !shape.is_prose() && !shape.is_code_name(text, 12),
+            Strength::Secret => text.len() >= 6 && !shape.is_prose() && !shape.is_code_name(text, 20),
+            Strength::Key => {
+                text.len() >= 8
+                    && shape.blanks == 0
+                    && shape.digits > 0
+                    && shape.letters() > 0
+                    && shape.is_random(text)
+            }
+        };
+    }
+    if text.starts_with(['{', '$'])
+        && text.chars().nth(1).is_some_and(|c| c.is_ascii_alphabetic() || c == '{')
+        && !text.contains(|c: char| !(c.is_alphanumeric() || "_{}$:=.?/#- ".contains(c)))
+        && shape.digits <= 1
+    {
+        return false;
+    }
+    match operator {
+        Operator::Argument => false,
+        Operator::Blank | Operator::Flag if strength == Strength::Key && operator == Operator::Blank => {
+            text.len() >= 16 && shape.is_token() && shape.digits >= 3 && shape.is_random(text)
+        }
+        Operator::Blank => text.len() >= 12 && shape.is_token() && shape.digits >= 2 && shape.is_random(text),
+        Operator::Tight | Operator::Flag | Operator::Tag => {
+            if shape.is_code(text) {
+                return false;
+            }
+            match strength {
+                Strength::Password => {
+                    text.len() >= 4 && (shape.mixed() || operator != Operator::Tight || is_constant(name))
+                }
+                Strength::Secret => text.len() >= 6 && (shape.mixed() || is_constant(name)),
+                Strength::Key => text.len() >= 8 && shape.digits > 0 && shape.is_random(text),
+            }
+        }
+        Operator::Equals | Operator::Colon => {
+            if shape.is_code(text) {
+                return false;
+            }
+            match strength {
+                Strength::Password => text.len() >= 5 && shape.mixed(),
+                Strength::Secret => text.len() >= 8 && shape.mixed() && shape.digits > 0,
+                Strength::Key => text.len() >= 12 && shape.digits > 1 && shape.is_random(text),
+            }
+        }
+    }
+}
+
+/// What a text is made of.
+#[derive(Debug, Default)]
+struct Shape {
+    lower: usize,
+    upper: usize,
+    digits: usize,
+    blanks: usize,
+    joiners: usize,
+    signs: usize,
+    chars: usize,
+}
+
+impl Shape {
+    fn of(text: &str) -> Self {
+        let mut shape = Self::default();
+        for c in text.chars() {
+            shape.chars += 1;
+            match c {
+                'a'..='z' => shape.lower += 1,
+                'A'..='Z' => shape.upper += 1,
+                '0'..='9' => shape.digits += 1,
+                '_' | '-' | '.' | ':' => shape.joiners += 1,
+                c if c.is_whitespace() => shape.blanks += 1,
+                _ => shape.signs += 1,
+            }
+        }
+        shape
+    }
+
+    fn letters(&self) -> usize {
+        self.lower + self.upper
+    }
+
+    /// A sentence: words of letters with blanks between.
+    fn is_prose(&self) -> bool {
+        self.blanks >= 2 && self.digits == 0 && self.signs * 8 <= self.chars
+    }
+
+    /// Only what tokens are written with.
+    fn is_token(&self) -> bool {
+        self.blanks == 0 && self.signs * 6 <= self.chars
+    }
+
+    /// More than letters of one case.
+    fn mixed(&self) -> bool {
+        self.digits > 0 || self.signs > 0 || (self.lower > 1 && self.upper > 2)
+    }
+
+    /// A name rather than a value: letters and joiners, shorter than a password phrase usually is.
+    fn is_code_name(&self, text: &str, max: usize) -> bool {
+        self.digits == 0
+            && self.signs == 0
+            && self.blanks == 0
+            && text.len() <= max
+            && (self.joiners > 0 || self.upper == 0 || self.lower == 0)
+            && text.split(['_', '-', '.', ':']).all(|part| part.len() != 1)
+            && self.joiners > 0
+    }
+
+    /// Code that computes the value.
+    fn is_code(&self, text: &str) -> bool {
+        text.contains(['(', '[']) && self.digits * 5 < self.chars
+            || text.starts_with('&')
+            || (text.contains('.')
+                && self.digits <= 1
+                && self.signs == 0
+                && text.split('.').all(is_identifier))
+            || text.contains("::")
+            || text.contains("->")
+    }
+
+    /// Not a word with a number: letters and digits alternate, or there are many of both.
+    fn is_random(&self, text: &str) -> bool {
+        let mut turns = 0;
+        let mut last = None;
+        for c in text.chars() {
+            let class = match c {
+                'a'..='z' => 0,
+                'A'..='Z' => 1,
+                '0'..='9' => 2,
+                _ => 3,
+            };
+            if class != 3 {
+                turns += usize::from(last.is_some_and(|last| last != class));
+                last = Some(class);
+            }
+        }
+        turns >= 3 || self.digits >= 8
+    }
+}
+
+/// Whether a text looks drawn rather than written.
+pub(super) fn looks_random(text: &str) -> bool {
+    let shape = Shape::of(text);
+    shape.digits >= 2 && shape.letters() >= 2 && shape.is_token() && shape.is_random(text)
+}
+
+/// Whether the value of a member with a common word for a name is a secret.
+pub(crate) fn looks_drawn(text: &str) -> bool {
+    text.len() >= 8 && looks_random(text) && !is_placeholder(text)
+}
+
+fn is_identifier(text: &str) -> bool {
+    text.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Written as environment variables are.
+pub(super) fn is_constant(name: &str) -> bool {
+    name.chars().any(|c| c.is_ascii_uppercase()) && !name.chars().any(|c| c.is_ascii_lowercase())
+}
+
+/// A file or an address, which other detectors look into.
+fn is_location(text: &str) -> bool {
+    let path = ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start));
+    let plain = |c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.' | '-' | '_' | '~');
+    (path && text.chars().filter(|c| !plain(*c)).count() * 6 <= text.len())
+        || text.split_once("://").is_some_and(|(scheme, _)| is_identifier(scheme))
+}
+
+fn same_word(text: &str, name: &str) -> bool {
+    let plain = |s: &str| -> String {
+        s.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    plain(text) == plain(name)
+}
+
+/// The quote closed a string that ended in the name: `"password: " + x`, `"Password:",rememberMe:"…"`, or opened a
+/// selector: `"#add-password"`.
+fn between_strings(text: &str) -> bool {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some('+' | '.') => chars.next().is_some_and(|c| c == ' ' || c == '$'),
+        Some(',' | ';' | ')') => true,
+        Some('#') => chars.all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '_')),
+        Some(_) | None => false,
+    }
+}
+
+/// What stands in a secret's place in documents and templates.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "null",
+        "nil",
+        "none",
+        "true",
+        "false",
+        "undefined",
+        "string",
+        "str",
+        "text",
+        "number",
+        "object",
+        "bool",
+        "boolean",
+        "required",
+        "optional",
+        "empty",
+        "redacted",
+        "masked",
+        "hidden",
+        "secret",
+        "password",
+        "token",
+        "unset",
+        "default",
+        "int",
+        "integer",
+        "any",
+        "unknown",
+        "n/a",
+        "env",
+        "self",
+        "this",
+        "header",
+        "bearer",
+    ];
+    let text = text.trim_matches(|c: char| matches!(c, '"' | '\'' | '`') || c.is_whitespace());
+    let lower = text.to_ascii_lowercase();
+    let wrapped =
+        [("<", ">"), ("${", "}"), ("{{", "}}"), ("{", "}"), ("%", "%"), ("[", "]"), ("#{", "}"), ("$(", ")")]
+            .iter()
+            .any(|(open, close)| text.starts_with(open) && text.ends_with(close));
+    let opened = ["${", "{{", "$(", "#{", "<", "@@", "%("].iter().any(|open| text.starts_with(open))
+        && text.chars().filter(char::is_ascii_digit).count() == 0;
+    let variable = text.strip_prefix(['$', '%']).is_some_and(|name| {
+        let name = name.trim_end_matches('%');
+        let upper = !name.chars().any(|c| c.is_ascii_lowercase());
+        is_identifier(name) && (upper || !name.chars().any(|c| c.is_ascii_digit()))
+    });
+    let mut letters = text.chars().filter(|c| !matches!(c, '-' | '_' | '.' | ' '));
+    let first = letters.next();
+    let uniform = letters.all(|c| Some(c) == first);
+    let masked = lower.contains("xxxx") || text.contains("***") || text.contains("...") || text.contains('…');
+    let undrawn = !text.contains(|c: char| c.is_ascii_digit());
+    let yours = lower.starts_with("your") || lower.contains("your_") || lower.contains("your-");
+    let yours = yours
+        || (undrawn && (lower.contains("example") || lower.ends_with("_here") || lower.ends_with("-here")));
+    WORDS.contains(&lower.as_str()) || wrapped || opened || variable || uniform || masked || yours
+}

@@ -1,0 +1,82 @@
+use std::sync::{Arc, PoisonError, RwLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use crate::limits::KNOWN_SECRET_BYTES_MIN;
+
+/// The forms of every registered secret.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct KnownForms {
+    // INVARIANT: longest first, so that a form is found before one it contains; none is empty.
+    forms: Vec<Arc<str>>,
+}
+
+impl KnownForms {
+    pub(crate) fn starting_with(&self, first: char) -> impl Iterator<Item = &Arc<str>> {
+        self.forms.iter().filter(move |form| form.starts_with(first))
+    }
+}
+
+static KNOWN: RwLock<Option<Arc<KnownForms>>> = RwLock::new(None);
+
+/// What is registered now.
+pub(crate) fn current() -> Arc<KnownForms> {
+    KNOWN.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+}
+
+/// Tells every later pass of this process that `secret` is one (an API key read from the environment, say), and returns
+/// whether it was taken.
+///
+/// It is found raw, percent-encoded, JSON-escaped, in base64 at each alignment and in hexadecimal; of a text of several
+/// lines each line counts. A value or line of fewer than [`KNOWN_SECRET_BYTES_MIN`] bytes is not taken: it would redact
+/// ordinary words. A stream that is under way keeps what it knew when it began. There is no way to forget one.
+pub fn register_secret(secret: &str) -> bool {
+    let lines: Vec<&str> =
+        secret.lines().map(str::trim).filter(|line| line.len() >= KNOWN_SECRET_BYTES_MIN).collect();
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let mut forms = known.as_deref().cloned().unwrap_or_default().forms;
+    for line in &lines {
+        forms.extend(forms_of(line).into_iter().map(Arc::from));
+    }
+    forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    forms.dedup();
+    *known = Some(Arc::new(KnownForms { forms }));
+    !lines.is_empty()
+}
+
+fn forms_of(secret: &str) -> Vec<String> {
+    let bytes = secret.as_bytes();
+    let mut forms = vec![secret.to_owned(), percent(secret, false), percent(secret, true)];
+    forms.extend(serde_json::to_string(secret).ok().map(|quoted| quoted.trim_matches('"').to_owned()));
+    forms.push(bytes.iter().map(|b| format!("{b:02x}")).collect());
+    forms.push(bytes.iter().map(|b| format!("{b:02X}")).collect());
+    for lead in 0..3 {
+        // Only the characters that depend on the secret alone: the first after `lead` foreign bytes and the last of an
+        // incomplete group depend on the neighbours.
+        let mut shifted = vec![0_u8; lead];
+        shifted.extend_from_slice(bytes);
+        let from = [0, 2, 3].get(lead).copied().unwrap_or_default();
+        let to = shifted.len() * 8 / 6;
+        for encoded in [STANDARD_NO_PAD.encode(&shifted), URL_SAFE_NO_PAD.encode(&shifted)] {
+            forms.extend(
+                encoded.get(from..to).filter(|f| f.len() >= KNOWN_SECRET_BYTES_MIN).map(str::to_owned),
+            );
+        }
+    }
+    forms
+}
+
+fn percent(secret: &str, lower: bool) -> String {
+    let mut out = String::new();
+    for byte in secret.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            out.push(char::from(byte));
+        } else if lower {
+            out.push_str(&format!("%{byte:02x}"));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}

@@ -1,0 +1,424 @@
+use std::fmt::{self, Display};
+use std::marker::PhantomData;
+
+use serde::ser::{self, Serialize, Serializer};
+use serde_json::{Map, Number, Value};
+
+use crate::engine::looks_drawn;
+use crate::limits::{VALUE_BYTES_MAX, VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX};
+use crate::pass::egress_text;
+use crate::tier::Tier;
+use crate::vocabulary::{Name, Strength, classify_name};
+
+/// What a snapshot may still take.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    members: usize,
+    bytes: usize,
+    depth: usize,
+}
+
+impl Budget {
+    pub(crate) fn full() -> Self {
+        Self { members: VALUE_MEMBERS_MAX, bytes: VALUE_BYTES_MAX, depth: VALUE_DEPTH_MAX }
+    }
+
+    fn take_bytes(&mut self, bytes: usize) -> bool {
+        let left = self.bytes.checked_sub(bytes);
+        self.bytes = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    fn take_member(&mut self) -> bool {
+        let left = self.members.checked_sub(1);
+        self.members = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+/// Reads a value once, passing each text as it comes, so that no copy of the raw value is ever made and a value without
+/// end stops at the budget.
+pub(crate) struct Snapshot<'b, T: Tier> {
+    budget: &'b mut Budget,
+    tier: PhantomData<T>,
+}
+
+/// The value refused to be read. It carries nothing of the refusal's words, which may quote the value.
+#[derive(Debug)]
+pub(crate) struct Unreadable;
+
+impl Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("read a value")
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+impl ser::Error for Unreadable {
+    fn custom<M: Display>(_: M) -> Self {
+        Self
+    }
+}
+
+fn limit() -> Value {
+    Value::String("[REDACTED:limit]".to_owned())
+}
+
+impl<'b, T: Tier> Snapshot<'b, T> {
+    pub(crate) fn new(budget: &'b mut Budget) -> Self {
+        Self { budget, tier: PhantomData }
+    }
+
+    fn text(self, text: &str) -> Value {
+        if self.budget.take_bytes(text.len()) {
+            Value::String(egress_text::<T>(text).as_str().to_owned())
+        } else {
+            limit()
+        }
+    }
+
+    /// One value a level down, or a marker when there is no level left.
+    fn below(budget: &mut Budget, value: &(impl Serialize + ?Sized)) -> Result<Value, Unreadable> {
+        if budget.depth == 0 {
+            return Ok(limit());
+        }
+        budget.depth -= 1;
+        let read = value.serialize(Snapshot::<T>::new(budget));
+        budget.depth += 1;
+        read
+    }
+
+    fn variant(budget: &mut Budget, name: &str, value: Value) -> Value {
+        let mut members = Members::<T>::open(budget);
+        members.put(name, value);
+        Value::Object(members.members)
+    }
+}
+
+/// The marker for the whole value of a member with this name, `None` when the value may be read.
+fn whole(name: &str, value: &Value) -> Option<Value> {
+    let (kind, strength) = match classify_name(name)? {
+        Name::Credential(kind, strength) => (kind, strength),
+        Name::Authorization => ("authorization", Strength::Password),
+        Name::Cookie => ("cookie", Strength::Password),
+    };
+    let secret = match value {
+        // `key`, `token` and the like are common words: here, too, the value must look drawn.
+        Value::String(text) if strength == Strength::Key => looks_drawn(text),
+        Value::Array(_) | Value::Object(_) if strength == Strength::Key => false,
+        Value::String(text) => !text.is_empty() && !is_marker(text),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Number(_) => strength == Strength::Password,
+        Value::Null | Value::Bool(_) => false,
+    };
+    secret.then(|| Value::String(format!("[REDACTED:{kind}]")))
+}
+
+fn is_marker(text: &str) -> bool {
+    crate::clean::marker_len(text) == Some(text.len())
+}
+
+/// The members of an object as they come.
+pub(crate) struct Members<'b, T: Tier> {
+    budget: &'b mut Budget,
+    members: Map<String, Value>,
+    key: String,
+    full: bool,
+    tier: PhantomData<T>,
+}
+
+impl<'b, T: Tier> Members<'b, T> {
+    fn open(budget: &'b mut Budget) -> Self {
+        Self { budget, members: Map::new(), key: String::new(), full: false, tier: PhantomData }
+    }
+
+    fn member(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Unreadable> {
+        if self.full || !self.budget.take_member() || !self.budget.take_bytes(name.len()) {
+            if !self.full {
+                self.members.insert("[REDACTED:limit]".to_owned(), limit());
+                self.full = true;
+            }
+            return Ok(());
+        }
+        let read = Snapshot::<T>::below(self.budget, value)?;
+        self.put(name, read);
+        Ok(())
+    }
+
+    fn put(&mut self, name: &str, value: Value) {
+        let value = whole(name, &value).unwrap_or(value);
+        self.members.insert(egress_text::<T>(name).as_str().to_owned(), value);
+    }
+}
+
+/// The elements of an array as they come.
+pub(crate) struct Elements<'b, T: Tier> {
+    budget: &'b mut Budget,
+    elements: Vec<Value>,
+    variant: Option<&'static str>,
+    full: bool,
+    tier: PhantomData<T>,
+}
+
+impl<'b, T: Tier> Elements<'b, T> {
+    fn open(budget: &'b mut Budget, variant: Option<&'static str>) -> Self {
+        Self { budget, elements: Vec::new(), variant, full: false, tier: PhantomData }
+    }
+
+    fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Unreadable> {
+        if self.full || !self.budget.take_member() {
+            if !self.full {
+                self.elements.push(limit());
+                self.full = true;
+            }
+            return Ok(());
+        }
+        let read = Snapshot::<T>::below(self.budget, value)?;
+        self.elements.push(read);
+        Ok(())
+    }
+
+    fn done(self) -> Value {
+        let elements = Value::Array(self.elements);
+        match self.variant {
+            Some(name) => Snapshot::<T>::variant(self.budget, name, elements),
+            None => elements,
+        }
+    }
+}
+
+/// The members of a variant's struct.
+pub(crate) struct VariantMembers<'b, T: Tier> {
+    name: &'static str,
+    members: Members<'b, T>,
+}
+
+macro_rules! numbers {
+    ($($method:ident: $type:ty),*) => {
+        $(fn $method(self, v: $type) -> Result<Value, Unreadable> { Ok(Value::from(v)) })*
+    };
+}
+
+impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
+    type Ok = Value;
+    type Error = Unreadable;
+    type SerializeSeq = Elements<'b, T>;
+    type SerializeTuple = Elements<'b, T>;
+    type SerializeTupleStruct = Elements<'b, T>;
+    type SerializeTupleVariant = Elements<'b, T>;
+    type SerializeMap = Members<'b, T>;
+    type SerializeStruct = Members<'b, T>;
+    type SerializeStructVariant = VariantMembers<'b, T>;
+
+    numbers!(serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
+        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64);
+
+    fn serialize_i128(self, v: i128) -> Result<Value, Unreadable> {
+        Ok(i64::try_from(v).map_or_else(|_| Value::String(v.to_string()), Value::from))
+    }
+
+    fn serialize_u128(self, v: u128) -> Result<Value, Unreadable> {
+        Ok(u64::try_from(v).map_or_else(|_| Value::String(v.to_string()), Value::from))
+    }
+
+    fn serialize_f32(self, v: f32) -> Result<Value, Unreadable> {
+        self.serialize_f64(f64::from(v))
+    }
+
+    fn serialize_f64(self, v: f64) -> Result<Value, Unreadable> {
+        Ok(Number::from_f64(v).map_or(Value::Null, Value::Number))
+    }
+
+    fn serialize_char(self, v: char) -> Result<Value, Unreadable> {
+        Ok(self.text(v.encode_utf8(&mut [0; 4])))
+    }
+
+    fn serialize_str(self, v: &str) -> Result<Value, Unreadable> {
+        Ok(self.text(v))
+    }
+
+    /// Bytes are not text, so no pass can read them: they stay inside.
+    fn serialize_bytes(self, _: &[u8]) -> Result<Value, Unreadable> {
+        Ok(Value::String("[REDACTED:bytes]".to_owned()))
+    }
+
+    fn serialize_none(self) -> Result<Value, Unreadable> {
+        Ok(Value::Null)
+    }
+
+    fn serialize_some<V: Serialize + ?Sized>(self, value: &V) -> Result<Value, Unreadable> {
+        Self::below(self.budget, value)
+    }
+
+    fn serialize_unit(self) -> Result<Value, Unreadable> {
+        Ok(Value::Null)
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<Value, Unreadable> {
+        Ok(Value::Null)
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<Value, Unreadable> {
+        Ok(self.text(variant))
+    }
+
+    fn serialize_newtype_struct<V: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &V,
+    ) -> Result<Value, Unreadable> {
+        Self::below(self.budget, value)
+    }
+
+    fn serialize_newtype_variant<V: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &V,
+    ) -> Result<Value, Unreadable> {
+        let value = Self::below(self.budget, value)?;
+        Ok(Self::variant(self.budget, variant, value))
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Elements<'b, T>, Unreadable> {
+        Ok(Elements::open(self.budget, None))
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Elements<'b, T>, Unreadable> {
+        Ok(Elements::open(self.budget, None))
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements<'b, T>, Unreadable> {
+        Ok(Elements::open(self.budget, None))
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Elements<'b, T>, Unreadable> {
+        Ok(Elements::open(self.budget, Some(variant)))
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Members<'b, T>, Unreadable> {
+        Ok(Members::open(self.budget))
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Members<'b, T>, Unreadable> {
+        Ok(Members::open(self.budget))
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<VariantMembers<'b, T>, Unreadable> {
+        Ok(VariantMembers { name: variant, members: Members::open(self.budget) })
+    }
+}
+
+macro_rules! elements {
+    ($($trait:ident $method:ident),*) => {
+        $(impl<T: Tier> ser::$trait for Elements<'_, T> {
+            type Ok = Value;
+            type Error = Unreadable;
+
+            fn $method<V: Serialize + ?Sized>(&mut self, value: &V) -> Result<(), Unreadable> {
+                self.element(value)
+            }
+
+            fn end(self) -> Result<Value, Unreadable> {
+                Ok(self.done())
+            }
+        })*
+    };
+}
+
+elements!(
+    SerializeSeq serialize_element,
+    SerializeTuple serialize_element,
+    SerializeTupleStruct serialize_field,
+    SerializeTupleVariant serialize_field
+);
+
+impl<T: Tier> ser::SerializeMap for Members<'_, T> {
+    type Ok = Value;
+    type Error = Unreadable;
+
+    fn serialize_key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<(), Unreadable> {
+        // `serde_json` knows which keys JSON can write, numbers and unit variants included.
+        self.key = match serde_json::to_value(MapKey(key)) {
+            Ok(Value::Object(one)) => one.into_iter().next().map(|(name, _)| name).ok_or(Unreadable)?,
+            Ok(_) | Err(_) => return Err(Unreadable),
+        };
+        Ok(())
+    }
+
+    fn serialize_value<V: Serialize + ?Sized>(&mut self, value: &V) -> Result<(), Unreadable> {
+        let key = std::mem::take(&mut self.key);
+        self.member(&key, value)
+    }
+
+    fn end(self) -> Result<Value, Unreadable> {
+        Ok(Value::Object(self.members))
+    }
+}
+
+/// A map of one key, to learn how JSON writes it.
+struct MapKey<'k, K: Serialize + ?Sized>(&'k K);
+
+impl<K: Serialize + ?Sized> Serialize for MapKey<'_, K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use ser::SerializeMap;
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(self.0, &())?;
+        map.end()
+    }
+}
+
+impl<T: Tier> ser::SerializeStruct for Members<'_, T> {
+    type Ok = Value;
+    type Error = Unreadable;
+
+    fn serialize_field<V: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &V,
+    ) -> Result<(), Unreadable> {
+        self.member(name, value)
+    }
+
+    fn end(self) -> Result<Value, Unreadable> {
+        Ok(Value::Object(self.members))
+    }
+}
+
+impl<T: Tier> ser::SerializeStructVariant for VariantMembers<'_, T> {
+    type Ok = Value;
+    type Error = Unreadable;
+
+    fn serialize_field<V: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &V,
+    ) -> Result<(), Unreadable> {
+        self.members.member(name, value)
+    }
+
+    fn end(self) -> Result<Value, Unreadable> {
+        let Members { budget, members, .. } = self.members;
+        Ok(Snapshot::<T>::variant(budget, self.name, Value::Object(members)))
+    }
+}
