@@ -1,1 +1,14 @@
 //! The run machine, its driver and the gate.
+//!
+//! [`Run`] decides what happens next and does none of it; [`run_task`] carries its steps out on tokio. A tool is reached
+//! only through the machine: it is the machine that hears the policies and holds the permits.
+
+mod driver;
+mod run;
+mod schema;
+mod task;
+
+pub use driver::{Finished, Host, StartError, SystemClock, run_task};
+pub use run::{FirstItem, Outcome, Run, RunSpec, SpecError, Step, Unexpected};
+pub use schema::SchemaError;
+pub use task::Task;

@@ -1,0 +1,71 @@
+//! Hears all policies of a task about one frozen call. Whatever is not a verdict is a denial.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use probity_contract::limits::THROWN_LINE_CHARS_MAX;
+use probity_contract::{Cancel, FrozenCall, Opinion, Policy, PolicyName, Said, Seat};
+use probity_egress::{Egress, SamePrincipal, egress_error, egress_panic, one_line_untrusted};
+
+use super::watch::Watch;
+use crate::run::Outcome;
+
+/// Asks every policy side by side; each has `timeout`.
+pub(super) async fn hear(
+    policies: Arc<[Arc<dyn Policy>]>,
+    call: Arc<FrozenCall>,
+    seat: Seat,
+    timeout: Duration,
+    cancel: Cancel,
+    watch: Watch,
+) -> Outcome {
+    let ask_one = |policy: &Arc<dyn Policy>| {
+        let (policy, call) = (Arc::clone(policy), Arc::clone(&call));
+        let (cancel, watch) = (cancel.clone(), watch.clone());
+        async move {
+            let name = policy.name().clone();
+            let said = ask(policy, &name, call, seat, timeout, cancel, &watch).await;
+            Opinion { policy: name, said }
+        }
+    };
+    let opinions = join_all(policies.iter().map(ask_one)).await;
+    Outcome::Judged { call: call.id(), seat, opinions }
+}
+
+async fn ask(
+    policy: Arc<dyn Policy>,
+    name: &PolicyName,
+    call: Arc<FrozenCall>,
+    seat: Seat,
+    timeout: Duration,
+    cancel: Cancel,
+    watch: &Watch,
+) -> Said {
+    let judged = {
+        let (call, cancel) = (Arc::clone(&call), cancel.clone());
+        // A task of its own: a policy that blocks its thread must not take the deadline with it.
+        tokio::spawn(async move { policy.judge(&call, seat, &cancel).await })
+    };
+    let abort = judged.abort_handle();
+    let (class, line): (&str, Egress<SamePrincipal>) = match tokio::time::timeout(timeout, judged).await {
+        Ok(Ok(Ok(verdict))) => return Said::Verdict(verdict),
+        Ok(Ok(Err(error))) => ("error", egress_error(&error)),
+        Ok(Err(broken)) => match broken.try_into_panic() {
+            Ok(payload) => ("panic", egress_panic(payload)),
+            Err(_aborted) => ("error", Egress::fixed("the policy was stopped")),
+        },
+        Err(_elapsed) => {
+            abort.abort();
+            ("timeout", Egress::fixed("the policy took too long"))
+        }
+    };
+    // The task's own signal tells a cancellation apart, not the error: nobody's fault, and not reported.
+    if cancel.is_fired() {
+        return Said::Cancelled;
+    }
+    // Passed before the cut, so no part of a credential is left at the edge.
+    let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
+    watch.policy_failed(name, &call, seat, class, &line);
+    Said::Failed(line.as_str().to_owned())
+}

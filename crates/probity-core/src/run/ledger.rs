@@ -1,0 +1,145 @@
+//! What the machine has to write down next, and what it has spent.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use probity_contract::{
+    ContentSetting, Emission, Entry, Fact, Kept, LimitKind, Limits, ModelParams, Part, PartId, Prices, Usage,
+};
+use probity_egress::{SamePrincipal, egress_text};
+use serde::{Deserialize, Serialize};
+
+/// The record as far as it is not written yet, and the counters that number it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ledger {
+    content: ContentSetting,
+    next_seq: u64,
+    clock_ms: u64,
+    // Texts that stand in the record already; each is written once.
+    known_parts: BTreeSet<PartId>,
+    unwritten: Vec<Emission>,
+    must_be_durable: bool,
+}
+
+impl Ledger {
+    pub(crate) const fn new(content: ContentSetting) -> Self {
+        Self {
+            content,
+            next_seq: 0,
+            clock_ms: 0,
+            known_parts: BTreeSet::new(),
+            unwritten: Vec::new(),
+            must_be_durable: false,
+        }
+    }
+
+    /// Moves the run's clock forward; a clock that goes back stands still.
+    pub(crate) fn advance(&mut self, now_ms: u64) {
+        self.clock_ms = self.clock_ms.max(now_ms);
+    }
+
+    pub(crate) const fn now_ms(&self) -> u64 {
+        self.clock_ms
+    }
+
+    /// Writes a text unless it stands there already, and gives its id.
+    pub(crate) fn part(&mut self, text: &str) -> PartId {
+        let id = PartId::of(text);
+        if self.known_parts.insert(id) {
+            let kept = match self.content {
+                ContentSetting::Full => Kept::Full(Arc::from(text)),
+                ContentSetting::Redacted => {
+                    Kept::Redacted(Arc::from(egress_text::<SamePrincipal>(text).as_str()))
+                }
+                ContentSetting::Digests => Kept::Length(text.len() as u64),
+            };
+            self.unwritten.push(Emission::Part(Part { id, kept }));
+        }
+        id
+    }
+
+    pub(crate) fn fact(&mut self, fact: Fact) {
+        let entry = Entry { seq: self.next_seq, at_ms: self.clock_ms, fact };
+        self.next_seq += 1;
+        self.unwritten.push(Emission::Entry(entry));
+    }
+
+    /// The next hand-over must reach the medium before anything else happens.
+    pub(crate) const fn require_durable(&mut self) {
+        self.must_be_durable = true;
+    }
+
+    /// Takes what is to be written now, and whether it must be durable.
+    pub(crate) fn take(&mut self) -> Option<(Vec<Emission>, bool)> {
+        if self.unwritten.is_empty() {
+            return None;
+        }
+        Some((std::mem::take(&mut self.unwritten), std::mem::take(&mut self.must_be_durable)))
+    }
+}
+
+/// What has been spent and reserved.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Spent {
+    pub(crate) turns: u32,
+    pub(crate) tool_calls: u32,
+    pub(crate) usage: Usage,
+    /// Milliseconds in which the run only waited for people.
+    pub(crate) waited_ms: u64,
+    /// Bytes of all texts in the window, the base of the token estimate.
+    pub(crate) window_bytes: u64,
+}
+
+impl Spent {
+    /// Tokens that the next model call is assumed to cost: a quarter of the window's bytes, and the output limit.
+    ///
+    /// Four bytes a token is the providers' own rule of thumb for English; the true count replaces it afterwards.
+    fn estimate(&self, params: &ModelParams) -> Usage {
+        let output = params.output_tokens_max.unwrap_or(0);
+        Usage { input: Some(self.window_bytes / 4), output: Some(output), ..Usage::default() }
+    }
+
+    /// The limit that forbids one more model call, if any.
+    pub(crate) fn forbids_model_call(
+        &self,
+        limits: &Limits,
+        params: &ModelParams,
+        prices: Option<Prices>,
+        now_ms: u64,
+    ) -> Option<LimitKind> {
+        if limits.wall_ms_max.is_some_and(|max| self.worked_ms(now_ms) >= max) {
+            return Some(LimitKind::WallTime);
+        }
+        let after = self.usage.plus(&self.estimate(params));
+        if limits.tokens_max.is_some_and(|max| after.total() > max) {
+            return Some(LimitKind::Tokens);
+        }
+        let cost = prices.and_then(|prices| prices.cost_usd(&after));
+        if let (Some(cost), Some(max)) = (cost, limits.cost_usd_max)
+            && cost > max
+        {
+            return Some(LimitKind::Cost);
+        }
+        None
+    }
+
+    /// Reserves one tool call; false where the limit is reached.
+    pub(crate) const fn reserve_tool_call(&mut self, limits: &Limits) -> bool {
+        let free = self.tool_calls < limits.tool_calls_max;
+        if free {
+            self.tool_calls += 1;
+        }
+        free
+    }
+
+    /// Milliseconds that the run has worked, waiting for people not counted.
+    pub(crate) const fn worked_ms(&self, now_ms: u64) -> u64 {
+        now_ms.saturating_sub(self.waited_ms)
+    }
+
+    /// The smaller of a step's own time and what is left of the run's.
+    pub(crate) fn time_for(&self, limits: &Limits, step_ms: u64, now_ms: u64) -> u64 {
+        let left = limits.wall_ms_max.map_or(u64::MAX, |max| max.saturating_sub(self.worked_ms(now_ms)));
+        step_ms.min(left)
+    }
+}

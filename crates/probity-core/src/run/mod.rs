@@ -1,0 +1,388 @@
+//! The run machine: decides what happens next, and does none of it.
+//!
+//! [`Run::next`] hands out steps, [`Run::feed`] takes what became of them. The machine has no clock, no randomness and
+//! no I/O; time comes in with each outcome. It is plain data that can be written down and read back between any two
+//! calls, so one machine serves every driver. The alternative, an async loop that awaits in place, lost: it cannot be
+//! stored, replayed or tested without a runtime, and each way of running it would be a loop of its own.
+
+mod call;
+mod calls;
+mod ledger;
+mod spec;
+mod turns;
+pub(crate) mod words;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use probity_contract::{
+    Answer, Arguments, CallId, Digest, Emission, Ending, Event, Fact, FrozenCall, Item, ItemId, Label,
+    ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, RunStarted, Seat,
+    Target, ToolError, ToolName, ToolOutput, Usage,
+};
+use serde::{Deserialize, Serialize};
+
+pub use spec::{FirstItem, RunSpec, SpecError};
+
+use call::Call;
+use ledger::{Ledger, Spent};
+use spec::Schemas;
+
+/// A run: what it was given, what it knows, and where it stands.
+///
+/// What always holds: no `RunTool` step without a permit; a `Record` step that tells of an effect comes before the step
+/// that makes it; every proposed call gets exactly one result item; after `Done` nothing but `Done` comes.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "RunState")]
+pub struct Run {
+    state: RunState,
+    schemas: Arc<Schemas>,
+    // Notices to observers. They are lost over a pause: what happened stands in the record.
+    events: VecDeque<Event>,
+}
+
+/// One thing for the driver to do.
+#[derive(Debug)]
+pub enum Step {
+    /// Append these lines to the record, and do so before asking for the next step. If it cannot be done, feed
+    /// [`Outcome::RecordFailed`].
+    Record {
+        /// What to append.
+        lines: Vec<Emission>,
+        /// Whether it must be on the medium.
+        durable: bool,
+    },
+    /// Tell the observers. No outcome.
+    Notify(Event),
+    /// Ask the model. Feed [`Outcome::ModelReplied`].
+    CallModel {
+        /// Which call.
+        call: ModelCallId,
+        /// The question.
+        request: ModelRequest,
+        /// Milliseconds that it may take.
+        timeout_ms: u64,
+    },
+    /// Ask the tool what the call touches. Feed [`Outcome::Resolved`].
+    Resolve {
+        /// Which call.
+        call: CallId,
+        /// The tool.
+        tool: ToolName,
+        /// The checked arguments.
+        arguments: Arguments,
+    },
+    /// Ask every policy. Feed [`Outcome::Judged`].
+    Judge {
+        /// The call.
+        call: Arc<FrozenCall>,
+        /// At which seat.
+        seat: Seat,
+    },
+    /// Ask a person. Feed [`Outcome::Answered`].
+    Ask {
+        /// The question.
+        question: PendingCall,
+    },
+    /// Start the tool with the permit. Feed [`Outcome::ToolFinished`].
+    RunTool {
+        /// The right to run the call once.
+        permit: Permit,
+        /// Milliseconds that it may take.
+        timeout_ms: u64,
+    },
+    /// The run has ended; drop whatever still works for it.
+    Done(Ending),
+}
+
+/// What became of a step.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The model answered or failed.
+    ModelReplied {
+        /// Which call.
+        call: ModelCallId,
+        /// The complete reply, or why there is none.
+        result: Result<ModelReply, ModelError>,
+    },
+    /// The tool told what the call touches, or could not.
+    Resolved {
+        /// Which call.
+        call: CallId,
+        /// The targets, or why there are none.
+        result: Result<Vec<Target>, ToolError>,
+    },
+    /// The policies have spoken.
+    Judged {
+        /// Which call.
+        call: CallId,
+        /// At which seat.
+        seat: Seat,
+        /// What each said.
+        opinions: Vec<Opinion>,
+    },
+    /// A person has answered, or cannot be asked.
+    Answered {
+        /// Which call.
+        call: CallId,
+        /// The digest of the question.
+        digest: Digest,
+        /// The answer.
+        answer: Answer,
+    },
+    /// The tool came back.
+    ToolFinished {
+        /// Which call.
+        call: CallId,
+        /// The output, cut to the limit, or the error.
+        result: Result<ToolOutput, ToolError>,
+        /// Bytes before the cut.
+        output_bytes: u64,
+        /// Milliseconds that it ran.
+        ran_ms: u64,
+    },
+    /// A part of the deployment failed and was reported; for the record.
+    FailureReported {
+        /// The call in question.
+        call: Option<CallId>,
+        /// The seat in question.
+        seat: Option<Seat>,
+        /// Who failed.
+        who: String,
+        /// Redacted words.
+        error: String,
+    },
+    /// The task was cancelled.
+    Cancelled,
+    /// The record could not be written. Redacted words.
+    RecordFailed(String),
+}
+
+/// An outcome that nobody waits for: late, repeated, or for another step. The run is unchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("take an outcome that no step waits for")]
+pub struct Unexpected;
+
+/// Everything of a run that can be written down.
+#[derive(Debug, Serialize, Deserialize)]
+struct RunState {
+    spec: RunSpec,
+    ledger: Ledger,
+    spent: Spent,
+    window: Arc<Vec<Arc<Item>>>,
+    // The join of the labels of all items in the window.
+    label: Label,
+    // How much of the window the record knows from the model call before.
+    window_recorded: u32,
+    next_item: u32,
+    next_call: u32,
+    next_model_call: u32,
+    output_retries: u32,
+    phase: Phase,
+    // The calls of the current reply, in order of proposal.
+    calls: BTreeMap<CallId, Call>,
+    // Since when the run only waits for people.
+    waiting_since_ms: Option<u64>,
+    answer: Option<ItemId>,
+}
+
+/// Where a run stands as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    /// The model shall be asked next; with a limit, for the last time and without tools.
+    Turn { wrap_up: Option<probity_contract::LimitKind> },
+    /// The model was asked.
+    Model { call: ModelCallId, sent: bool, wrap_up: Option<probity_contract::LimitKind> },
+    /// The calls of the last reply are on their way.
+    Calls,
+    /// It is over.
+    Ended(Ending),
+}
+
+impl TryFrom<RunState> for Run {
+    type Error = SpecError;
+    fn try_from(state: RunState) -> Result<Self, SpecError> {
+        let schemas = Arc::new(state.spec.check()?);
+        let mut run = Self { state, schemas, events: VecDeque::new() };
+        run.restore_calls();
+        Ok(run)
+    }
+}
+
+impl Serialize for Run {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.state.serialize(serializer)
+    }
+}
+
+impl Run {
+    /// A run at its beginning.
+    ///
+    /// # Errors
+    /// When the spec cannot be run: a tool's name twice, an unusable schema, a cost limit without prices, no prompt.
+    pub fn new(spec: RunSpec) -> Result<Self, SpecError> {
+        let schemas = Arc::new(spec.check()?);
+        let state = RunState {
+            ledger: Ledger::new(spec.content),
+            spent: Spent::default(),
+            window: Arc::new(Vec::new()),
+            label: Label::trusted(),
+            window_recorded: 0,
+            next_item: 1,
+            next_call: 1,
+            next_model_call: 1,
+            output_retries: 0,
+            phase: Phase::Turn { wrap_up: None },
+            calls: BTreeMap::new(),
+            waiting_since_ms: None,
+            answer: None,
+            spec,
+        };
+        let mut run = Self { state, schemas, events: VecDeque::new() };
+        run.open();
+        Ok(run)
+    }
+
+    fn open(&mut self) {
+        let spec = &self.state.spec;
+        let title = words::line(&spec.title);
+        let started = RunStarted {
+            version: probity_contract::RECORD_VERSION,
+            run: spec.run.clone(),
+            title: title.as_str().to_owned(),
+            principal: spec.principal.clone(),
+            model: spec.model.clone(),
+            prices: spec.prices,
+            params: spec.params.as_ref().clone(),
+            tools: spec.tools.to_vec(),
+            policies: spec.roster.names().to_vec(),
+            limits: spec.limits.clone(),
+            content: spec.content,
+            output_schema: spec.params.output_schema.clone(),
+            started_at_unix_ms: spec.started_at_unix_ms,
+        };
+        self.state.ledger.fact(Fact::RunStarted(Box::new(started)));
+        for first in std::mem::take(&mut self.state.spec.items) {
+            self.add_item(first.origin, first.label, first.content);
+        }
+    }
+
+    /// The next thing to do, or `None` while everything that could be done waits for an outcome.
+    ///
+    /// Steps are to be carried out in the order in which they come; all but `Record` and `Notify` may then go on side
+    /// by side.
+    pub fn next(&mut self) -> Option<Step> {
+        // First all that can move without an outcome moves and writes its facts; then the facts go out; and only then a
+        // step that they tell of is handed out.
+        self.progress();
+        if let Some((lines, durable)) = self.state.ledger.take() {
+            return Some(Step::Record { lines, durable });
+        }
+        if let Some(event) = self.events.pop_front() {
+            return Some(Step::Notify(event));
+        }
+        self.hand_out()
+    }
+
+    fn progress(&mut self) {
+        match self.state.phase {
+            Phase::Turn { wrap_up } => self.begin_model_call(wrap_up),
+            Phase::Calls => self.progress_calls(),
+            Phase::Model { .. } | Phase::Ended(_) => {}
+        }
+    }
+
+    fn hand_out(&mut self) -> Option<Step> {
+        match &self.state.phase {
+            Phase::Turn { .. } => None,
+            Phase::Model { sent: true, .. } => None,
+            Phase::Model { sent: false, .. } => self.hand_out_model_call(),
+            Phase::Calls => self.hand_out_call_step(),
+            Phase::Ended(ending) => Some(Step::Done(ending.clone())),
+        }
+    }
+
+    /// Takes what became of a step, at `now_ms` of the run's clock (milliseconds since the run started).
+    ///
+    /// # Errors
+    /// [`Unexpected`] when nobody waits for it: a late or repeated outcome changes nothing.
+    pub fn feed(&mut self, now_ms: u64, outcome: Outcome) -> Result<(), Unexpected> {
+        self.state.ledger.advance(now_ms);
+        if self.ending().is_some() {
+            return Err(Unexpected);
+        }
+        match outcome {
+            Outcome::ModelReplied { call, result } => self.model_replied(call, result)?,
+            Outcome::Resolved { call, result } => self.resolved(call, result)?,
+            Outcome::Judged { call, seat, opinions } => self.judged(call, seat, opinions)?,
+            Outcome::Answered { call, digest, answer } => self.answered(call, digest, answer)?,
+            Outcome::ToolFinished { call, result, output_bytes, ran_ms } => {
+                self.tool_finished(call, result, output_bytes, ran_ms)?;
+            }
+            Outcome::FailureReported { call, seat, who, error } => {
+                self.state.ledger.fact(Fact::FailureReported { call, seat, who, error });
+            }
+            Outcome::Cancelled => self.cancel(),
+            Outcome::RecordFailed(error) => self.end(Ending::RecordFailed { error }),
+        }
+        self.measure_waiting();
+        Ok(())
+    }
+
+    /// The run's id.
+    #[must_use]
+    pub const fn id(&self) -> &probity_contract::RunId {
+        &self.state.spec.run
+    }
+
+    /// How the run ended, once it has.
+    #[must_use]
+    pub const fn ending(&self) -> Option<&Ending> {
+        match &self.state.phase {
+            Phase::Ended(ending) => Some(ending),
+            Phase::Turn { .. } | Phase::Model { .. } | Phase::Calls => None,
+        }
+    }
+
+    /// Tokens spent so far.
+    #[must_use]
+    pub const fn usage(&self) -> Usage {
+        self.state.spent.usage
+    }
+
+    /// US dollars spent so far, where prices and counts are known.
+    #[must_use]
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.state.spec.prices.and_then(|prices| prices.cost_usd(&self.state.spent.usage))
+    }
+
+    /// All items that came into the run, in order. Raw content, for code that may see it.
+    #[must_use]
+    pub fn items(&self) -> &[Arc<Item>] {
+        &self.state.window
+    }
+
+    pub(crate) fn has_output_schema(&self) -> bool {
+        self.schemas.has_output()
+    }
+
+    /// The reply that is the answer, once there is one.
+    #[must_use]
+    pub fn answer(&self) -> Option<&Arc<Item>> {
+        let answer = self.state.answer?;
+        self.state.window.iter().rev().find(|item| item.id == answer)
+    }
+}
+
+/// The text of a reply item; empty for any other item.
+pub(crate) fn reply_text_of(item: &Item) -> String {
+    match &item.content {
+        probity_contract::Content::Reply(parts) => turns::reply_text(parts),
+        probity_contract::Content::Instructions(_)
+        | probity_contract::Content::Person(_)
+        | probity_contract::Content::Context { .. }
+        | probity_contract::Content::ToolResult { .. }
+        | probity_contract::Content::Notice(_) => String::new(),
+    }
+}

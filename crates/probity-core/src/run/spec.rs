@@ -1,0 +1,135 @@
+//! All that a run is given before its first step.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use probity_contract::{
+    Content, ContentSetting, Label, Limits, ModelName, ModelParams, Origin, Prices, PrincipalId, Roster,
+    RunId, ToolName, ToolSpec,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::schema::{Schema, SchemaError};
+
+/// The plain data of a task. Two runs with equal specs and equal outcomes have equal records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunSpec {
+    /// The run's id.
+    pub run: RunId,
+    /// A few words for people.
+    pub title: String,
+    /// For whom the run acts.
+    pub principal: PrincipalId,
+    /// The model's name.
+    pub model: ModelName,
+    /// What its tokens cost.
+    pub prices: Option<Prices>,
+    /// Parameters of every model call.
+    pub params: Arc<ModelParams>,
+    /// The tools that the model may call.
+    pub tools: Arc<[ToolSpec]>,
+    /// Whether the first model call must call a tool; later ones are free.
+    pub first_tool_choice: probity_contract::ToolChoice,
+    /// The policies that must be heard. Empty: no tool runs.
+    pub roster: Roster,
+    /// What may be spent.
+    pub limits: Limits,
+    /// How much content the record keeps.
+    pub content: ContentSetting,
+    /// Instructions, material and the prompt, in the order in which the model reads them.
+    pub items: Vec<FirstItem>,
+    /// Milliseconds since 1970 UTC.
+    pub started_at_unix_ms: u64,
+}
+
+/// An item that stands in the window from the start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FirstItem {
+    /// Who brought it.
+    pub origin: Origin,
+    /// Its label.
+    pub label: Label,
+    /// What it says.
+    pub content: Content,
+}
+
+/// Why a spec cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// Two tools with one name.
+    #[error("two tools are called `{0}`")]
+    ToolTwice(ToolName),
+    /// A schema of a tool or of the answer is unusable.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// A cost limit without prices could never be kept.
+    #[error("a limit of cost needs the model's prices")]
+    CostWithoutPrices,
+    /// Nothing to answer.
+    #[error("the task has no prompt")]
+    NoPrompt,
+}
+
+/// The compiled schemas of a spec; computed, never stored.
+#[derive(Debug)]
+pub(crate) struct Schemas {
+    tools: Vec<(ToolName, Schema)>,
+    output: Option<Schema>,
+}
+
+impl RunSpec {
+    /// Checks the spec and compiles its schemas.
+    pub(crate) fn check(&self) -> Result<Schemas, SpecError> {
+        let mut names = BTreeSet::new();
+        for tool in self.tools.iter() {
+            if !names.insert(&tool.name) {
+                return Err(SpecError::ToolTwice(tool.name.clone()));
+            }
+        }
+        if self.limits.cost_usd_max.is_some() && self.prices.is_none() {
+            return Err(SpecError::CostWithoutPrices);
+        }
+        if !self.items.iter().any(|item| matches!(item.content, Content::Person(_))) {
+            return Err(SpecError::NoPrompt);
+        }
+        let compile = |tool: &ToolSpec| {
+            let what = format!("the arguments of `{}`", tool.name);
+            Schema::compile(&what, &tool.input_schema).map(|schema| (tool.name.clone(), schema))
+        };
+        let tools = self.tools.iter().map(compile).collect::<Result<_, _>>()?;
+        let output = self.params.output_schema.as_ref();
+        let output = output.map(|schema| Schema::compile("the answer", schema)).transpose()?;
+        Ok(Schemas { tools, output })
+    }
+
+    /// The tool of this name.
+    pub(crate) fn tool(&self, name: &str) -> Option<&ToolSpec> {
+        self.tools.iter().find(|tool| tool.name.as_str() == name)
+    }
+}
+
+impl Schemas {
+    /// What is wrong with a tool's arguments.
+    pub(crate) fn argument_problems(&self, tool: &ToolName, arguments: &Value) -> Vec<String> {
+        match self.tools.iter().find(|(name, _)| name == tool) {
+            Some((_, schema)) => schema.problems(arguments),
+            // A tool without a compiled schema does not exist in a checked spec; refusing is the safe reading.
+            None => vec!["the tool has no schema".to_owned()],
+        }
+    }
+
+    /// Whether answers are checked.
+    pub(crate) const fn has_output(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// What is wrong with an answer; `None` where no schema is set.
+    pub(crate) fn answer_problems(&self, answer: &str) -> Option<Vec<String>> {
+        let schema = self.output.as_ref()?;
+        Some(match serde_json::from_str::<Value>(answer.trim()) {
+            Ok(value) => schema.problems(&value),
+            Err(error) => vec![format!("the answer is not JSON: {error}")],
+        })
+    }
+}

@@ -1,0 +1,330 @@
+//! The conversation with the model: windows out, replies in, and how a run ends.
+
+use std::sync::Arc;
+
+use probity_contract::limits::CALLS_PER_REPLY_MAX;
+use probity_contract::{
+    Arguments, Body, CallId, Content, Ending, Event, Fact, Item, ItemId, Label, LimitKind, ModelCallId,
+    ModelError, ModelReply, ModelRequest, Origin, ProposedCall, ReplyPart, ReplyPartKind, Stop, ToolChoice,
+    WindowDelta,
+};
+use probity_egress::{SamePrincipal, bounded_summary, egress_text};
+
+use super::call::{Call, Settled, Stage};
+use super::{Phase, Run, Step, Unexpected, words};
+
+/// Code points of a model's failure in the record and in events.
+const MODEL_ERROR_CHARS_MAX: usize = 500;
+
+impl Run {
+    /// Adds an item to the window and to the record.
+    pub(super) fn add_item(&mut self, origin: Origin, label: Label, content: Content) -> ItemId {
+        let id = ItemId(self.state.next_item);
+        self.state.next_item += 1;
+        let body = self.record_content(&content);
+        self.state.label = self.state.label.join(&label);
+        self.state.spent.window_bytes += content_bytes(&content);
+        let item = Arc::new(Item { id, origin, label: label.clone(), content });
+        // Nobody else holds the window between steps, so this appends in place; a driver that still does costs a copy
+        // of the list, never of the items.
+        Arc::make_mut(&mut self.state.window).push(item);
+        self.state.ledger.fact(Fact::ItemAdded { item: id, origin, label, body });
+        id
+    }
+
+    fn record_content(&mut self, content: &Content) -> Body {
+        let ledger = &mut self.state.ledger;
+        match content {
+            Content::Instructions(text) => Body::Instructions { text: ledger.part(text) },
+            Content::Person(text) => Body::Person { text: ledger.part(text) },
+            Content::Context { name, text } => Body::Context { name: name.clone(), text: ledger.part(text) },
+            Content::Notice(text) => Body::Notice { text: ledger.part(text) },
+            Content::ToolResult { call, provider_id, tool, text, is_error } => Body::ToolResult {
+                call: *call,
+                provider_id: provider_id.clone(),
+                tool: tool.clone(),
+                text: ledger.part(text),
+                is_error: *is_error,
+            },
+            Content::Reply(parts) => {
+                // A part is strings and a JSON value, which always serialize.
+                let json = |part: &ReplyPart| serde_json::to_string(part).unwrap_or_default();
+                Body::Reply { parts: parts.iter().map(|part| ledger.part(&json(part))).collect() }
+            }
+        }
+    }
+
+    /// Asks the model next, or ends where a limit forbids it.
+    pub(super) fn begin_model_call(&mut self, wrap_up: Option<LimitKind>) {
+        let state = &mut self.state;
+        let now = state.ledger.now_ms();
+        let spec = &state.spec;
+        if let Some(limit) = state.spent.forbids_model_call(&spec.limits, &spec.params, spec.prices, now) {
+            self.hit(limit);
+            return self.end(Ending::LimitReached { limit });
+        }
+        if wrap_up.is_none() && state.spent.turns >= spec.limits.turns_max {
+            self.hit(LimitKind::Turns);
+            return self.ask_to_wrap_up(LimitKind::Turns);
+        }
+        state.spent.turns += 1;
+        let call = ModelCallId(state.next_model_call);
+        state.next_model_call += 1;
+        let keep = state.window_recorded;
+        let added = state.window.iter().skip(keep as usize).map(|item| item.id).collect();
+        state.window_recorded = u32::try_from(state.window.len()).unwrap_or(u32::MAX);
+        state.phase = Phase::Model { call, sent: false, wrap_up };
+        let (tool_choice, tools_offered) = self.tool_choice(call, wrap_up);
+        let window = WindowDelta { keep, added };
+        self.state.ledger.fact(Fact::ModelCalled { call, window, tool_choice, tools_offered });
+        self.events.push_back(Event::ModelStarted { call });
+    }
+
+    fn tool_choice(&self, call: ModelCallId, wrap_up: Option<LimitKind>) -> (ToolChoice, bool) {
+        match wrap_up {
+            Some(_) => (ToolChoice::None, false),
+            None if call == ModelCallId(1) => (self.state.spec.first_tool_choice.clone(), true),
+            None => (ToolChoice::Auto, true),
+        }
+    }
+
+    pub(super) fn hand_out_model_call(&mut self) -> Option<Step> {
+        let Phase::Model { call, ref mut sent, wrap_up } = self.state.phase else { return None };
+        *sent = true;
+        let (tool_choice, tools_offered) = self.tool_choice(call, wrap_up);
+        let spec = &self.state.spec;
+        let request = ModelRequest {
+            items: Arc::clone(&self.state.window),
+            tools: if tools_offered { Arc::clone(&spec.tools) } else { Arc::from([]) },
+            tool_choice,
+            params: Arc::clone(&spec.params),
+        };
+        let now = self.state.ledger.now_ms();
+        let timeout_ms = self.state.spent.time_for(&spec.limits, spec.limits.model_timeout_ms, now);
+        Some(Step::CallModel { call, request, timeout_ms })
+    }
+
+    pub(super) fn model_replied(
+        &mut self,
+        call: ModelCallId,
+        result: Result<ModelReply, ModelError>,
+    ) -> Result<(), Unexpected> {
+        match self.state.phase {
+            Phase::Model { call: waiting, sent: true, wrap_up } if waiting == call => {
+                match result {
+                    Ok(reply) => self.take_reply(call, reply, wrap_up),
+                    Err(error) => self.take_model_error(call, &error),
+                }
+                Ok(())
+            }
+            Phase::Model { .. } | Phase::Turn { .. } | Phase::Calls | Phase::Ended(_) => Err(Unexpected),
+        }
+    }
+
+    fn take_model_error(&mut self, call: ModelCallId, error: &ModelError) {
+        let words = bounded_summary(&egress_text::<SamePrincipal>(&error.message), MODEL_ERROR_CHARS_MAX);
+        let text = words.as_str().to_owned();
+        self.state.ledger.fact(Fact::ModelFailed { call, class: error.class, error: text.clone() });
+        self.events.push_back(Event::ModelFailed { call, error: words });
+        let limits = &self.state.spec.limits;
+        let worked = self.state.spent.worked_ms(self.state.ledger.now_ms());
+        if limits.wall_ms_max.is_some_and(|max| worked >= max) {
+            self.hit(LimitKind::WallTime);
+            return self.end(Ending::LimitReached { limit: LimitKind::WallTime });
+        }
+        self.end(Ending::ModelFailed { class: error.class, error: text });
+    }
+
+    fn take_reply(&mut self, by: ModelCallId, reply: ModelReply, wrap_up: Option<LimitKind>) {
+        let ModelReply { parts, stop, usage, model, response_id } = reply;
+        self.state.spent.usage = self.state.spent.usage.plus(&usage);
+        let label = self.state.label.clone();
+        let parts: Arc<[ReplyPart]> = parts.into();
+        let item = self.add_item(Origin::Model(by), label, Content::Reply(Arc::clone(&parts)));
+        let replied = Fact::ModelReplied { call: by, item, stop: stop.clone(), usage, model, response_id };
+        self.state.ledger.fact(replied);
+        let last = parts.len().saturating_sub(1);
+        let proposals = parts.iter().enumerate().filter_map(|(at, part)| match &part.kind {
+            ReplyPartKind::Call(call) => Some((call, at == last)),
+            ReplyPartKind::Text(_) | ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => None,
+        });
+        let mut proposed = 0;
+        for (call, is_last) in proposals {
+            proposed += 1;
+            let refusal = refuse_unread(&stop, is_last, proposed, wrap_up);
+            self.propose(by, call, refusal);
+        }
+        if proposed > CALLS_PER_REPLY_MAX {
+            self.hit(LimitKind::CallsPerReply);
+        }
+        match (proposed, wrap_up) {
+            (0, _) if stop == Stop::Paused => self.state.phase = Phase::Turn { wrap_up },
+            (0, _) => self.take_answer(item, &parts, &stop, wrap_up),
+            // In a wrap-up no tool was offered; whatever was proposed has been refused and there is no answer.
+            (_, Some(limit)) => {
+                self.state.phase = Phase::Calls;
+                self.settle_batch();
+                self.end(Ending::LimitReached { limit });
+            }
+            (_, None) => self.state.phase = Phase::Calls,
+        }
+    }
+
+    /// Takes a proposed call in, or answers it at once with the reason why it was not understood.
+    fn propose(&mut self, by: ModelCallId, proposed: &ProposedCall, refusal: Option<&'static str>) {
+        let id = CallId(self.state.next_call);
+        self.state.next_call += 1;
+        let arguments = self.state.ledger.part(&proposed.arguments);
+        let (provider_id, tool) = (proposed.provider_id.clone(), proposed.name.clone());
+        self.state.ledger.fact(Fact::CallProposed {
+            call: id,
+            by,
+            provider_id: provider_id.clone(),
+            tool: tool.clone(),
+            arguments,
+        });
+        let stage = match refusal.map_or_else(|| self.understand(proposed), |why| Err(why.to_owned())) {
+            Ok(stage) => stage,
+            Err(why) => {
+                let reason = words::rejected(&why);
+                let text = reason.as_str().to_owned();
+                self.state.ledger.fact(Fact::CallRejected { call: id, reason: text.clone() });
+                let tool = words::line(&tool);
+                self.events.push_back(Event::CallRejected { call: id, tool, reason });
+                Stage::Settled(Settled { text: text.into(), is_error: true, trusted: false })
+            }
+        };
+        self.state.calls.insert(id, Call::new(id, provider_id, tool, stage));
+    }
+
+    fn understand(&self, proposed: &ProposedCall) -> Result<Stage, String> {
+        let spec = &self.state.spec;
+        let Some(tool) = spec.tool(&proposed.name) else {
+            let known: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(format!("there is no tool of this name; the tools are: {known}"));
+        };
+        let arguments = Arguments::parse(&proposed.arguments).map_err(|error| error.to_string())?;
+        let problems = self.schemas.argument_problems(&tool.name, &arguments.to_value());
+        if !problems.is_empty() {
+            return Err(format!("the arguments do not fit the tool's schema: {}", problems.join("; ")));
+        }
+        Ok(Stage::Resolving { tool: tool.name.clone(), arguments })
+    }
+
+    fn take_answer(&mut self, item: ItemId, parts: &[ReplyPart], stop: &Stop, wrap_up: Option<LimitKind>) {
+        match stop {
+            Stop::Refused => return self.end(Ending::Refused),
+            Stop::MaxTokens => {
+                self.state.answer = Some(item);
+                return self.end(Ending::Incomplete);
+            }
+            Stop::EndTurn | Stop::ToolCalls | Stop::StopSequence | Stop::Paused | Stop::Other(_) => {}
+        }
+        if let Some(problems) = self.schemas.answer_problems(&reply_text(parts))
+            && !problems.is_empty()
+        {
+            return self.reject_output(item, &problems, wrap_up);
+        }
+        self.state.answer = Some(item);
+        self.end(wrap_up.map_or(Ending::Answered, |limit| Ending::WrappedUp { limit }));
+    }
+
+    fn reject_output(&mut self, item: ItemId, problems: &[String], wrap_up: Option<LimitKind>) {
+        let errors = problems.iter().map(|problem| words::line(problem).as_str().to_owned()).collect();
+        self.state.ledger.fact(Fact::OutputRejected { item, errors });
+        let notice = words::output_rejected(problems);
+        self.events.push_back(Event::OutputRejected { errors: notice.clone() });
+        if self.state.output_retries >= self.state.spec.limits.output_retries_max {
+            return self.end(Ending::OutputInvalid);
+        }
+        self.state.output_retries += 1;
+        self.notice(notice.as_str());
+        self.state.phase = Phase::Turn { wrap_up };
+    }
+
+    fn notice(&mut self, text: &str) {
+        self.add_item(Origin::Engine, Label::trusted(), Content::Notice(Arc::from(text)));
+    }
+
+    /// Asks the model for a last answer without tools.
+    pub(super) fn ask_to_wrap_up(&mut self, limit: LimitKind) {
+        let words = words::wrap_up(limit);
+        self.notice(words.as_str());
+        self.state.phase = Phase::Turn { wrap_up: Some(limit) };
+    }
+
+    pub(super) fn hit(&mut self, limit: LimitKind) {
+        self.state.ledger.fact(Fact::LimitHit { limit });
+        self.events.push_back(Event::LimitHit { limit });
+    }
+
+    /// Ends the run; every open call gets its result first, so that no id dangles.
+    pub(super) fn end(&mut self, ending: Ending) {
+        self.close_open_calls(matches!(ending, Ending::Cancelled));
+        let (usage, cost_usd) = (self.usage(), self.cost_usd());
+        self.state.ledger.fact(Fact::Ended {
+            ending: ending.clone(),
+            answer: self.state.answer,
+            usage,
+            cost_usd,
+        });
+        self.state.ledger.require_durable();
+        self.state.phase = Phase::Ended(ending);
+    }
+
+    pub(super) fn cancel(&mut self) {
+        self.end(Ending::Cancelled);
+    }
+}
+
+/// Why a proposed call is not even read, if so.
+fn refuse_unread(stop: &Stop, is_last: bool, nth: usize, wrap_up: Option<LimitKind>) -> Option<&'static str> {
+    if wrap_up.is_some() {
+        return Some("no tool can be called any more");
+    }
+    if nth > CALLS_PER_REPLY_MAX {
+        return Some("too many calls in one reply");
+    }
+    match stop {
+        // What was cut off may by chance be complete JSON; only the last part can have been cut.
+        Stop::MaxTokens if is_last => {
+            Some("the reply was cut off at the output limit; the call may be incomplete")
+        }
+        Stop::Refused => Some("the reply was refused"),
+        Stop::MaxTokens
+        | Stop::EndTurn
+        | Stop::ToolCalls
+        | Stop::StopSequence
+        | Stop::Paused
+        | Stop::Other(_) => None,
+    }
+}
+
+/// The text parts of a reply, joined.
+pub(crate) fn reply_text(parts: &[ReplyPart]) -> String {
+    let texts = parts.iter().filter_map(|part| match &part.kind {
+        ReplyPartKind::Text(text) => Some(text.as_str()),
+        ReplyPartKind::Reasoning(_) | ReplyPartKind::Call(_) | ReplyPartKind::Opaque => None,
+    });
+    texts.collect()
+}
+
+fn content_bytes(content: &Content) -> u64 {
+    let bytes = match content {
+        Content::Instructions(text)
+        | Content::Person(text)
+        | Content::Context { text, .. }
+        | Content::ToolResult { text, .. }
+        | Content::Notice(text) => text.len(),
+        Content::Reply(parts) => parts
+            .iter()
+            .map(|part| match &part.kind {
+                ReplyPartKind::Text(text) | ReplyPartKind::Reasoning(text) => text.len(),
+                ReplyPartKind::Call(call) => call.name.len() + call.arguments.len(),
+                ReplyPartKind::Opaque => 0,
+            })
+            .sum(),
+    };
+    bytes as u64
+}

@@ -1,0 +1,110 @@
+//! The engine's own sentences to the model. Every foreign word in them has passed the credential pass before any cut.
+
+use probity_contract::limits::THROWN_LINE_CHARS_MAX;
+use probity_contract::{Denial, DenialCode, LimitKind, ToolError, ToolErrorClass};
+use probity_egress::{Egress, SamePrincipal, Words, bounded_summary, egress_text, one_line_untrusted};
+
+/// Code points of a tool error that the model reads.
+const TOOL_ERROR_CHARS_MAX: usize = 2_000;
+
+type Passed = Egress<SamePrincipal>;
+
+/// Foreign words as one bounded line.
+pub(crate) fn line(text: &str) -> Passed {
+    one_line_untrusted(text, THROWN_LINE_CHARS_MAX)
+}
+
+/// Why a proposed call was not understood.
+pub(crate) fn rejected(why: &str) -> Passed {
+    let why = bounded_summary(&egress_text::<SamePrincipal>(why), TOOL_ERROR_CHARS_MAX);
+    Words::new().text("the call was not understood and nothing ran: ").passed(&why).done()
+}
+
+/// Why a call was denied.
+pub(crate) fn denied(denial: &Denial) -> Passed {
+    let reason = line(&denial.reason);
+    let words = Words::new().text("the call was denied and did not run");
+    let words = match &denial.by {
+        Some(policy) => words.text(" (policy ").passed(&line(policy.as_str())).text(")"),
+        None => words,
+    };
+    let words = words.text(": ").passed(&reason);
+    match denial.code {
+        DenialCode::Policy | DenialCode::PersonRefused | DenialCode::NotCovered | DenialCode::NoPolicy => {
+            words.text(". Do not try the same call again.").done()
+        }
+        DenialCode::PolicyFailed
+        | DenialCode::TargetsFailed
+        | DenialCode::Incomplete
+        | DenialCode::NobodyToAsk
+        | DenialCode::Expired
+        | DenialCode::Cancelled => words.text(".").done(),
+    }
+}
+
+/// What a failed tool says.
+pub(crate) fn tool_failed(error: &ToolError) -> Passed {
+    let text = egress_text::<SamePrincipal>(&error.message);
+    let text = if text.as_str().chars().count() > TOOL_ERROR_CHARS_MAX {
+        bounded_summary(&text, TOOL_ERROR_CHARS_MAX)
+    } else {
+        text
+    };
+    let start = match error.class {
+        ToolErrorClass::InvalidArguments => "the tool refused the arguments: ",
+        ToolErrorClass::Refused => "the tool refused the call: ",
+        ToolErrorClass::NotFound => "not found: ",
+        ToolErrorClass::Failed => "the tool failed: ",
+        ToolErrorClass::TimedOut => {
+            "the tool took too long and was stopped; whether it had an effect is unknown: "
+        }
+        ToolErrorClass::Cancelled => "the tool was cancelled; whether it had an effect is unknown: ",
+        ToolErrorClass::Panicked => "the tool broke; whether it had an effect is unknown: ",
+        ToolErrorClass::Unavailable => "the tool could not be started and nothing was done: ",
+    };
+    Words::new().text(start).passed(&text).done()
+}
+
+/// Why a call did not run when the run ended first.
+pub(crate) fn not_run(cancelled: bool) -> Passed {
+    Egress::fixed(if cancelled {
+        "the task was cancelled; the call did not run"
+    } else {
+        "the run has ended; the call did not run"
+    })
+}
+
+/// What is known of a call that was running when the run ended.
+pub(crate) fn cut_off(pure: bool) -> Passed {
+    Egress::fixed(if pure {
+        "the call was stopped before it came back; it changes nothing"
+    } else {
+        "the call was stopped before it came back; whether it had an effect is unknown"
+    })
+}
+
+/// The sentence with which a run that reached a limit asks for a last answer.
+pub(crate) fn wrap_up(limit: LimitKind) -> Passed {
+    let start = match limit {
+        LimitKind::Turns => "The limit of turns is reached.",
+        LimitKind::ToolCalls => "The limit of tool calls is reached.",
+        LimitKind::Tokens | LimitKind::Cost | LimitKind::WallTime | LimitKind::CallsPerReply => {
+            "A limit of this task is reached."
+        }
+    };
+    Words::new()
+        .text(start)
+        .text(" No tool can be called any more. Answer now with what is known, and say what is missing.")
+        .done()
+}
+
+/// The sentence with which an answer that misses the schema is asked for again.
+pub(crate) fn output_rejected(problems: &[String]) -> Passed {
+    let problems = problems.iter().map(|problem| line(problem));
+    let problems = Egress::join(problems, "; ");
+    Words::new()
+        .text("The answer does not follow the required JSON schema: ")
+        .passed(&problems)
+        .text(". Answer again with the corrected JSON only.")
+        .done()
+}

@@ -1,0 +1,152 @@
+//! What an embedding program puts together to have one task run.
+
+use std::sync::Arc;
+
+use probity_contract::{
+    Content, ContentSetting, Label, Limits, Model, ModelParams, Origin, Policy, Prices, PrincipalId, Roster,
+    RosterError, RunId, Tool, ToolChoice,
+};
+
+use crate::run::{FirstItem, RunSpec};
+
+/// One task: a model, what it shall read, what it may call, who judges, and what it may spend.
+///
+/// A task without a policy runs no tool. A task is used once; nothing of it is kept after the run.
+pub struct Task {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) policies: Vec<Arc<dyn Policy>>,
+    title: Option<String>,
+    principal: PrincipalId,
+    prices: Option<Prices>,
+    params: ModelParams,
+    first_tool_choice: ToolChoice,
+    limits: Limits,
+    content: ContentSetting,
+    items: Vec<FirstItem>,
+    prompt: String,
+}
+
+impl Task {
+    /// A task that puts `prompt` to `model` for `principal`.
+    #[must_use]
+    pub fn new(model: Arc<dyn Model>, principal: PrincipalId, prompt: impl Into<String>) -> Self {
+        let prices = model.prices();
+        Self {
+            model,
+            tools: Vec::new(),
+            policies: Vec::new(),
+            title: None,
+            principal,
+            prices,
+            params: ModelParams::default(),
+            first_tool_choice: ToolChoice::Auto,
+            limits: Limits::default(),
+            content: ContentSetting::Full,
+            items: Vec::new(),
+            prompt: prompt.into(),
+        }
+    }
+
+    /// A few words that tell people which run this is; the prompt's first words where not set.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Adds instructions.
+    #[must_use]
+    pub fn instructions(mut self, text: impl AsRef<str>) -> Self {
+        let content = Content::Instructions(Arc::from(text.as_ref()));
+        self.items.push(FirstItem { origin: Origin::Task, label: Label::trusted(), content });
+        self
+    }
+
+    /// Adds material under a name. Its label follows it into every call that is proposed after it was read.
+    #[must_use]
+    pub fn context(mut self, name: impl Into<String>, text: impl AsRef<str>, label: Label) -> Self {
+        let content = Content::Context { name: name.into(), text: Arc::from(text.as_ref()) };
+        self.items.push(FirstItem { origin: Origin::Task, label, content });
+        self
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Adds a policy. All policies of a task are heard; one that denies cannot be overruled.
+    #[must_use]
+    pub fn policy(mut self, policy: Arc<dyn Policy>) -> Self {
+        self.policies.push(policy);
+        self
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the parameters of every model call, the output schema among them.
+    #[must_use]
+    pub fn params(mut self, params: ModelParams) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// Sets whether the first model call must call a tool.
+    #[must_use]
+    pub fn first_tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.first_tool_choice = choice;
+        self
+    }
+
+    /// Sets what the model's tokens cost, in place of what the model itself says.
+    #[must_use]
+    pub const fn prices(mut self, prices: Prices) -> Self {
+        self.prices = Some(prices);
+        self
+    }
+
+    /// Sets how much content the record keeps.
+    #[must_use]
+    pub const fn content(mut self, content: ContentSetting) -> Self {
+        self.content = content;
+        self
+    }
+
+    pub(crate) const fn limits_ref(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The plain data of the task, as run `run` started at `started_at_unix_ms`.
+    ///
+    /// # Errors
+    /// When two policies have one name.
+    pub fn spec(&self, run: RunId, started_at_unix_ms: u64) -> Result<RunSpec, RosterError> {
+        let roster = Roster::new(self.policies.iter().map(|policy| policy.name().clone()).collect())?;
+        let mut items = self.items.clone();
+        let content = Content::Person(Arc::from(self.prompt.as_str()));
+        items.push(FirstItem { origin: Origin::Principal, label: Label::trusted(), content });
+        Ok(RunSpec {
+            run,
+            title: self.title.clone().unwrap_or_else(|| self.prompt.chars().take(80).collect()),
+            principal: self.principal.clone(),
+            model: self.model.name().clone(),
+            prices: self.prices,
+            params: Arc::new(self.params.clone()),
+            tools: self.tools.iter().map(|tool| tool.spec().clone()).collect(),
+            first_tool_choice: self.first_tool_choice.clone(),
+            roster,
+            limits: self.limits.clone(),
+            content: self.content,
+            items,
+            started_at_unix_ms,
+        })
+    }
+}
