@@ -14,7 +14,7 @@ const LABEL_CHARS_MAX: usize = 60;
 /// says. Control sequences and direction marks are gone; line breaks are kept, as line feeds.
 pub fn fenced_for_human<T: Tier>(label: &str, text: &str, max: usize) -> Egress<T> {
     let label = one_line_untrusted::<T>(label, LABEL_CHARS_MAX);
-    let body = settled::<T>(text, |text| {
+    let body = settled::<T>(text, max.max(1), |text| {
         let passed = egress_text::<T>(text);
         let inert = egress_text::<T>(&inert(passed.as_str()));
         cut(inert.as_str().trim_end(), max.max(1)).into_owned()

@@ -5,6 +5,7 @@ use crate::clean::marker_len;
 /// Names that frames around a model's conversation are known by. Compared without case, blanks, signs and width.
 const FRAME_NAMES: &[&str] = &[
     "systemreminder",
+    "antml",
     "system",
     "assistant",
     "user",
@@ -60,9 +61,6 @@ const FRAME_NAMES: &[&str] = &[
     "searchresults",
     "policy",
 ];
-/// Openings of names with anything after them.
-const FRAME_STARTS: &[&str] =
-    &["system", "antml", "toolresult", "tooluse", "functioncall", "im", "fim", "reserved"];
 /// How far a frame's name is read.
 const FRAME_CHARS_MAX: usize = 48;
 
@@ -107,7 +105,7 @@ pub(crate) fn neutralise(text: &str) -> String {
 /// A character as a careless reader sees it: compatibility forms and brackets of other scripts as ASCII.
 fn plain(c: char) -> char {
     match c {
-        '〈' | '⟨' | '〈' | '❮' | '❰' | '˂' | '﹤' | '＜' | '≪' | '«' | '⟪' | '《' | '⋘' => {
+        '\u{3008}' | '\u{2329}' | '⟨' | '❮' | '❰' | '˂' | '﹤' | '＜' | '≪' | '«' | '⟪' | '《' | '⋘' => {
             '<'
         }
         '【' | '〔' | '［' | '⟦' => '[',
@@ -150,7 +148,7 @@ fn known(name: &str, sign: char) -> bool {
     if sign == '[' {
         return matches!(name, "inst" | "sys" | "system" | "toolcalls" | "toolresults" | "availabletools");
     }
-    FRAME_NAMES.contains(&name) || FRAME_STARTS.iter().any(|start| name == *start)
+    FRAME_NAMES.contains(&name)
 }
 
 /// Letters of other scripts that look like Latin ones in these names.

@@ -48,7 +48,8 @@ pub fn register_secret(secret: &str) -> bool {
 fn forms_of(secret: &str) -> Vec<String> {
     let bytes = secret.as_bytes();
     let mut forms = vec![secret.to_owned(), percent(secret, false), percent(secret, true)];
-    forms.extend(serde_json::to_string(secret).ok().map(|quoted| quoted.trim_matches('"').to_owned()));
+    let quoted = serde_json::to_string(secret).unwrap_or_default();
+    forms.extend(quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(str::to_owned));
     forms.push(bytes.iter().map(|b| format!("{b:02x}")).collect());
     forms.push(bytes.iter().map(|b| format!("{b:02X}")).collect());
     for lead in 0..3 {

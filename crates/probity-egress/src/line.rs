@@ -17,8 +17,11 @@ const ROUNDS_MAX: usize = 6;
 ///
 /// A limit below the length of `(empty)` still gives `(empty)` for an empty text: a line is never empty.
 pub fn one_line_untrusted<T: Tier>(text: &str, max_code_points: usize) -> Egress<T> {
+    if text == EMPTY {
+        return Egress::fixed(EMPTY);
+    }
     let max = max_code_points.max(1);
-    settled(text, |text| {
+    settled(text, max, |text| {
         let passed = egress_text::<T>(text);
         let folded = egress_text::<T>(&fold_white_space(&inert(passed.as_str())));
         let line = cut(folded.as_str(), max).into_owned();
@@ -28,7 +31,7 @@ pub fn one_line_untrusted<T: Tier>(text: &str, max_code_points: usize) -> Egress
 
 /// Makes a text until making it again changes nothing, so that what leaves is what a second door would let leave. Text
 /// that does not settle is withheld.
-pub(crate) fn settled<T: Tier>(text: &str, make: impl Fn(&str) -> String) -> Egress<T> {
+pub(crate) fn settled<T: Tier>(text: &str, max: usize, make: impl Fn(&str) -> String) -> Egress<T> {
     let mut made = make(text);
     for _ in 0..ROUNDS_MAX {
         if made == EMPTY {
@@ -40,7 +43,7 @@ pub(crate) fn settled<T: Tier>(text: &str, make: impl Fn(&str) -> String) -> Egr
         }
         made = again;
     }
-    Egress::fixed("[REDACTED:unsettled]")
+    Egress::passed(cut("[REDACTED:unsettled]", max))
 }
 
 /// An extension's own words (a name it registered, a reason it gave) fit for one of our lines: passed, one line, bounded,

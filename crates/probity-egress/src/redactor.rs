@@ -34,6 +34,11 @@ impl<T: Tier> Redactor<T> {
         Egress::passed(out)
     }
 
+    /// How many bytes of input wait for a decision.
+    pub fn held_back_bytes(&self) -> usize {
+        self.engine.held_back_bytes()
+    }
+
     /// Ends the stream and returns the rest.
     pub fn finish(self) -> Egress<T> {
         self.finish_reporting().0

@@ -12,7 +12,7 @@ pub fn bounded_summary<T: Tier>(text: &Egress<T>, max_chars: usize) -> Egress<T>
     if max_chars == 0 {
         return Egress::empty();
     }
-    settled(text.as_str(), |text| {
+    settled(text.as_str(), max_chars, |text| {
         let folded = fold_white_space(text);
         let passed = egress_text::<T>(&cut(&folded, max_chars));
         cut(passed.as_str(), max_chars).into_owned()

@@ -96,6 +96,8 @@ impl<'a> Cursor<'a> {
 
     /// The next character, visible or not.
     fn next_raw(&mut self) -> Result<Option<char>, Starved> {
+        #[cfg(test)]
+        READS.with(|reads| reads.set(reads.get() + 1));
         if self.at_window_end() {
             return Ok(None);
         }
@@ -174,4 +176,15 @@ pub(crate) fn is_zero_width(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
     )
+}
+
+#[cfg(test)]
+thread_local! {
+    static READS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// How many characters cursors of this thread have looked at.
+#[cfg(test)]
+pub(super) fn reads() -> u64 {
+    READS.with(std::cell::Cell::get)
 }

@@ -118,6 +118,10 @@ impl Engine {
         self.run(true, out, report);
     }
 
+    pub(crate) fn held_back_bytes(&self) -> usize {
+        self.pending.len()
+    }
+
     fn run(&mut self, last: bool, out: &mut String, report: &mut Report) {
         let text = mem::take(&mut self.pending);
         let mut at = 0;
@@ -149,6 +153,13 @@ impl Engine {
             report.grow_last(read);
             return Ok(read);
         }
+        // What is invisible goes through on its own; detectors start at what is visible, and look through the rest.
+        let hidden = cursor.hidden()?;
+        if hidden > 0 {
+            self.copy(text, at, hidden, out);
+            self.left = Left::OPEN;
+            return Ok(hidden);
+        }
         if let Some(len) = marker(&cursor)? {
             self.copy(text, at, len, out);
             self.left = Left::OPEN;
@@ -156,12 +167,6 @@ impl Engine {
         }
         if let Some(found) = self.find(&cursor)? {
             return Ok(self.replace(text, at, found, out, report));
-        }
-        let hidden = cursor.hidden()?;
-        if hidden > 0 {
-            self.copy(text, at, hidden, out);
-            self.left = Left::OPEN;
-            return Ok(hidden);
         }
         let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
         self.copy(text, at, c.len_utf8(), out);
@@ -247,3 +252,7 @@ fn marker(cursor: &Cursor<'_>) -> Result<Option<usize>, Starved> {
     let closed = name > 0 && ahead.eat(']')?;
     Ok(closed.then(|| ahead.offset() - cursor.offset()))
 }
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;

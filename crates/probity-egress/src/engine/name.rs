@@ -2,7 +2,7 @@ use super::cursor::{Cursor, Starved};
 use super::operator::{self, Operator, Quote};
 use super::swallow::Swallow;
 use super::value::{self, Value};
-use super::{Found, Left};
+use super::{Found, Left, token};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -53,6 +53,7 @@ fn credential(
     string_prefix(&mut ahead)?;
     let quote = Quote::open(&mut ahead)?;
     let start = ahead.offset();
+    let value_cursor = ahead.clone();
     let value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => value::read_bare(&mut ahead)?,
@@ -67,10 +68,18 @@ fn credential(
     {
         return Ok(None);
     }
-    Ok(value::is_secret(&value, strength, operator, name).then(|| Found {
+    if !value::is_secret(&value, strength, operator, name) {
+        return Ok(None);
+    }
+    // The name found it; a vendor's shape says more about what it is.
+    let shaped = token::find(value.text.chars().next().unwrap_or_default(), &value_cursor, Left::OPEN)?;
+    let (kind, source, confidence) = shaped.map_or((kind, Source::Name, Confidence::Medium), |found| {
+        (found.kind, found.source, found.confidence)
+    });
+    Ok(Some(Found {
         kind,
-        source: Source::Name,
-        confidence: Confidence::Medium,
+        source,
+        confidence,
         keep: start - cursor.offset(),
         cut: ahead.offset() - start,
         then: rest_of(&value),

@@ -113,8 +113,7 @@ fn single(ahead: &mut Cursor<'_>) -> Result<Option<Operator>, Starved> {
 fn typed(ahead: &mut Cursor<'_>) -> Result<(), Starved> {
     let mut kind = ahead.clone();
     let len = kind.run(24, |c| c.is_ascii_alphabetic() || matches!(c, '&' | '<' | '>' | '?' | '\''))?;
-    blanks(&mut kind)?;
-    if len > 0 && kind.eat('=')? && !kind.eat_if(|c| matches!(c, '=' | '>'))? {
+    if len > 0 && blanks(&mut kind)? > 0 && kind.eat('=')? && !kind.eat_if(|c| matches!(c, '=' | '>'))? {
         blanks(&mut kind)?;
         *ahead = kind;
     }

@@ -257,7 +257,7 @@ pub(crate) const TOKENS: &[Token] = &[
     token("mailchimp-key", Refused, &[Run(hex, 32), Text("-us"), Run(digit, 1)], &["{32:hex}-us12"], &["{32:hex}-eu12"]),
     token("dynatrace-token", Allowed, &[Text("dt0c01."), Run(dotted, 60)], &["dt0c01.{60}"], &["dt0c01. {20}", "dt0c01.{4} "]),
     token("dynatrace-token", Allowed, &[Text("dt0s01."), Run(dotted, 60)], &["dt0s01.{60}"], &["dt0s01. {20}", "dt0s01.{4} "]),
-    token("age-key", Allowed, &[Text("AGE-SECRET-KEY-1"), Run(upper, 50)], &["AGE-SECRET-KEY-1{50:upper}"], &["AGE-SECRET-KEY-1 {20:upper}", "AGE-SECRET-KEY-1{4:upper} "]),
+    token("age-key", Allowed, &[Text("AGE-SECRET-KEY-1"), Run(upper, 50)], &["AGE-SECRET-KEY-1{50:upper}"], &["AGE-SECRET-KEY-1{4:upper} "]),
     token("sourcegraph-token", Refused, &[Text("sgp_"), Run(word, 40)], &["sgp_{40}"], &["sgp_ {20}", "sgp_{4} "]),
     token("apify-token", Allowed, &[Text("apify_api_"), Run(alnum, 30)], &["apify_api_{30}"], &["apify_api_ {20}", "apify_api_{4} "]),
     token("nuget-key", Refused, &[Text("oy2"), Run(alnum, 43)], &["oy2{43}"], &["oy2 {20}", "oy2{4} "]),

@@ -1,0 +1,44 @@
+use super::Engine;
+use super::cursor::reads;
+use crate::report::Report;
+
+/// How many characters were looked at in a pass of both tiers over `piece`, repeated to about `bytes`.
+fn work(piece: &str, bytes: usize) -> u64 {
+    let text = piece.repeat(bytes / piece.len());
+    let before = reads();
+    let mut engine = Engine::new(true);
+    engine.push(&text, &mut String::new(), &mut Report::new());
+    engine.finish(&mut String::new(), &mut Report::new());
+    reads() - before
+}
+
+#[test]
+fn work_grows_with_the_text_and_no_faster() {
+    for piece in [
+        "sk-",
+        "eyJ",
+        "eyJ0.",
+        "AES-",
+        "password=",
+        "https://a:b",
+        "-----BEGIN ",
+        "a@",
+        "\u{200b}",
+        "g\u{200b}\u{200b}",
+        "key: ",
+        "/a",
+        "\"token\",",
+        "\u{1b}[",
+        "\u{1b}]",
+        "'",
+        "\\",
+        "a.b-c_",
+        "token ",
+        "(",
+        "x:/",
+    ] {
+        let (short, long) = (work(piece, 6_000), work(piece, 24_000));
+        assert!(long <= short * 5, "{piece:?}: {short} for 6 kB, {long} for 24 kB");
+        assert!(long <= 24_000 * 600, "{piece:?}: {long} for 24 kB");
+    }
+}

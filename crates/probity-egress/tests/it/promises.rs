@@ -1,0 +1,140 @@
+//! Properties that hold for every text.
+
+use probity_egress::{
+    Human, Redactor, STREAM_HOLDBACK_BYTES_MAX, SamePrincipal, Tier, bounded_summary, egress_text,
+    fenced_for_human, one_line_untrusted,
+};
+use proptest::prelude::*;
+
+use crate::made_up::hostile;
+
+fn streamed<T: Tier>(text: &str, mut cuts: Vec<usize>) -> String {
+    cuts.sort_unstable();
+    let mut redactor = Redactor::<T>::new();
+    let mut out = String::new();
+    let mut from = 0;
+    for cut in cuts {
+        let to =
+            (from..=text.len()).find(|at| *at >= cut && text.is_char_boundary(*at)).unwrap_or(text.len());
+        out.push_str(redactor.push(&text[from..to]).as_str());
+        from = to;
+    }
+    out.push_str(redactor.push(&text[from..]).as_str());
+    out.push_str(redactor.finish().as_str());
+    out
+}
+
+fn twice_changes_nothing<T: Tier>(text: &str) -> Result<(), TestCaseError> {
+    let once = egress_text::<T>(text);
+    prop_assert_eq!(&egress_text::<T>(once.as_str()), &once);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn passing_twice_changes_nothing(text in hostile()) {
+        twice_changes_nothing::<SamePrincipal>(&text)?;
+        twice_changes_nothing::<Human>(&text)?;
+    }
+
+    #[test]
+    fn any_chunking_gives_the_whole(text in hostile(), cuts in proptest::collection::vec(0_usize..600, 0..8)) {
+        prop_assert_eq!(streamed::<SamePrincipal>(&text, cuts.clone()), egress_text::<SamePrincipal>(&text).to_string());
+        prop_assert_eq!(streamed::<Human>(&text, cuts), egress_text::<Human>(&text).to_string());
+    }
+
+    #[test]
+    fn single_characters_give_the_whole(text in hostile()) {
+        let all = (0..text.len()).collect();
+        prop_assert_eq!(streamed::<Human>(&text, all), egress_text::<Human>(&text).to_string());
+    }
+
+    #[test]
+    fn a_line_is_one_bounded_line_and_stays(text in hostile(), max in 7_usize..120) {
+        let line = one_line_untrusted::<SamePrincipal>(&text, max);
+        prop_assert!(!line.is_empty() && line.as_str().chars().count() <= max, "{line:?}");
+        let stray = line.as_str().find(|c: char| c.is_control() || "\u{2028}\u{2029}\u{200b}\u{202e}".contains(c));
+        prop_assert_eq!(stray, None);
+        prop_assert_eq!(&one_line_untrusted::<SamePrincipal>(line.as_str(), max), &line);
+        prop_assert_eq!(&egress_text::<SamePrincipal>(line.as_str()), &line);
+    }
+
+    #[test]
+    fn a_summary_is_bounded_and_stays(text in hostile(), max in 0_usize..120) {
+        let summary = bounded_summary(&egress_text::<Human>(&text), max);
+        prop_assert!(summary.as_str().chars().count() <= max);
+        prop_assert_eq!(&bounded_summary(&summary, max), &summary);
+        prop_assert_eq!(&egress_text::<Human>(summary.as_str()), &summary);
+    }
+
+    #[test]
+    fn a_fence_has_one_end(text in hostile(), max in 1_usize..200) {
+        let fenced = fenced_for_human::<Human>("a tool", &text, max);
+        let lines: Vec<&str> = fenced.as_str().split('\n').collect();
+        let (last, before) = lines.split_last().unwrap();
+        prop_assert_eq!(*last, "└─ end of untrusted text");
+        prop_assert!(before[0].starts_with("┌─ "));
+        prop_assert!(before[1..].iter().all(|line| line.starts_with("│ ")), "{fenced}");
+    }
+}
+
+#[test]
+fn hold_back_is_bounded_whatever_the_text() {
+    let ghost = |piece: &str| piece.repeat(40_000 / piece.len());
+    let texts = [
+        ghost("a"),
+        ghost("eyJ"),
+        ghost("sk-"),
+        ghost("password="),
+        ghost("https://a:"),
+        ghost("\u{200b}"),
+        ghost("\u{1b}["),
+        ghost("\""),
+        ghost("\\"),
+        ghost(" "),
+        ghost("-----BEGIN "),
+        ghost("漢"),
+        ghost("/a"),
+        ghost("[REDACTED:"),
+        format!("password=\"{}", ghost("x1")),
+        format!("g{}hp_", ghost("\u{200b}")),
+    ];
+    for text in texts {
+        let mut redactor = Redactor::<Human>::new();
+        let (mut fed, mut out) = (0, String::new());
+        let mut silent = 0;
+        for chunk in text.as_bytes().chunks(97).filter_map(|chunk| std::str::from_utf8(chunk).ok()) {
+            fed += chunk.len();
+            let piece = redactor.push(chunk);
+            // Whatever is out or swallowed is decided; `Debug` shows what the machine still holds.
+            silent = if piece.is_empty() { silent + chunk.len() } else { 0 };
+            out.push_str(piece.as_str());
+        }
+        assert!(redactor.held_back_bytes() <= STREAM_HOLDBACK_BYTES_MAX, "{fed} {silent} {:.20}", text);
+    }
+}
+
+#[test]
+fn prose_streams_word_by_word() {
+    let text = "The quick brown fox reads the token budget, and the key idea is that nothing waits for the end of a line. ";
+    let mut redactor = Redactor::<SamePrincipal>::new();
+    for c in text.repeat(5).chars() {
+        redactor.push(c.encode_utf8(&mut [0; 4]));
+        assert!(redactor.held_back_bytes() <= 32, "{} held back", redactor.held_back_bytes());
+    }
+}
+
+#[test]
+fn a_long_secret_is_swallowed_in_constant_memory() {
+    let mut redactor = Redactor::<SamePrincipal>::new();
+    let mut out = redactor.push("see ghp_FAKEfake0NOTreal1FAKEfake0NOTreal1").to_string();
+    for _ in 0..2_000 {
+        out.push_str(redactor.push("FAKEfake0NOTreal1").as_str());
+        assert!(redactor.held_back_bytes() <= 128);
+    }
+    out.push_str(redactor.push(" and on").as_str());
+    out.push_str(redactor.finish().as_str());
+    assert_eq!(out, "see [REDACTED:github-token] and on");
+}

@@ -1,0 +1,7 @@
+use probity_egress::{Egress, SamePrincipal};
+
+fn exit(_: Egress<SamePrincipal>) {}
+
+fn main() {
+    exit(String::from("raw"));
+}
