@@ -1,4 +1,68 @@
 //! Redaction passes and the checked text type that every exit demands.
+//!
+//! Whatever leaves a run (an error, an answer, a log line, an event, a page) leaves as [`Egress<T>`]: a text that went
+//! through the one pass of tier `T`. A sink that takes `Egress<Human>` cannot be handed a `String`, nor a text that was
+//! passed for somebody else; that is a fact of the compiler, and `tests/ui` holds the programs that must not compile.
+//!
+//! # Tiers
+//!
+//! | tier | who reads it | removed |
+//! |---|---|---|
+//! | [`SamePrincipal`] | the principal that launched the work: its model, its script, its host | credentials |
+//! | [`Human`] | a person's screen, or an export beyond the launching principal | credentials, every URL, every absolute path |
+//!
+//! Paths and URLs survive the first tier because they are the principal's own, and because "return the file you wrote"
+//! must be answerable. What tenants may see of each other is access control, not string surgery.
+//!
+//! # Doors
+//!
+//! - a text: [`egress_text`]; with a [`Report`] on what was removed and why, never what: [`egress_text_reporting`];
+//! - a stream: [`Redactor`], which gives the same bytes however the text is cut;
+//! - an error with its sources, a panic's payload: [`egress_error`], [`egress_panic`];
+//! - a value: [`egress_value`], a detached snapshot;
+//! - one line of foreign origin: [`one_line_untrusted`], [`extension_words`]; foreign text in a fence:
+//!   [`fenced_for_human`]; a bounded summary of what was passed: [`bounded_summary`];
+//! - a sentence of ours around passed parts: [`Words`], [`Egress::join`], [`Egress::fixed`].
+//!
+//! Secrets that the host knows are added with [`register_secret`].
+//!
+//! ```
+//! use probity_egress::{Human, SamePrincipal, egress_text};
+//!
+//! let line = "DB_PASSWORD=hunter22 was refused, see /var/log/db.log";
+//! assert_eq!(
+//!     egress_text::<SamePrincipal>(line).as_str(),
+//!     "DB_PASSWORD=[REDACTED:password] was refused, see /var/log/db.log",
+//! );
+//! assert_eq!(
+//!     egress_text::<Human>(line).as_str(),
+//!     "DB_PASSWORD=[REDACTED:password] was refused, see [REDACTED:path]",
+//! );
+//! ```
+//!
+//! # What holds
+//!
+//! - A removed text is replaced by `[REDACTED:kind]`, `kind` in `a-z`, `0-9` and `-`. A marker is never matched again:
+//!   passing what was passed changes nothing.
+//! - A pass comes before a cut, and no cut falls inside a marker or a grapheme.
+//! - Any chunking of a stream gives byte for byte the pass over the whole; at most [`STREAM_HOLDBACK_BYTES_MAX`] bytes
+//!   are held back, ordinary prose by a word. It follows from how the input is read: a decision that was reached has not
+//!   looked at anything a later chunk could change.
+//! - The work is linear in the text, nothing backtracks, and no input panics. A secret of any length is swallowed in
+//!   constant memory once its marker is out.
+//! - In doubt it is removed: a candidate that the input cuts off, a key block without an end, a value beyond a limit.
+//! - A name decides more than a look: forty hexadecimal digits are a commit until they stand under `password`.
+//! - Matching looks through colour sequences and zero-width characters, around and inside.
+//!
+//! # What is not promised
+//!
+//! - That every secret is found. A credential without a known shape, name, place or registration is text like any other.
+//!   What the corpus of published fixtures measures is asserted in `tests/it/corpus.rs`; the figures must not fall.
+//! - Encodings: a shape inside base64, percent or entity encoding is not undone; registered secrets are found in theirs.
+//! - That a text which already holds our markers is ours: one in a value says that the value has been dealt with.
+//! - That passed text is true or harmless. Text of foreign origin goes through [`one_line_untrusted`] or
+//!   [`fenced_for_human`], which make it inert to terminals and keep it inside its frame; they do not make it obedient.
+//! - Relative paths, host names without a scheme and IP addresses stay in the [`Human`] tier.
 
 mod clean;
 mod egress;

@@ -43,6 +43,9 @@ impl<'a> Cursor<'a> {
 
     /// The next visible character, or `None` at the end of the input or the window.
     pub(crate) fn next(&mut self) -> Result<Option<char>, Starved> {
+        if self.plain_byte().is_some() {
+            return self.next_raw();
+        }
         loop {
             let hidden = self.hidden()?;
             if hidden == 0 {
@@ -94,10 +97,20 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
+    /// The next byte, when it is a visible character of its own and inside the window.
+    fn plain_byte(&self) -> Option<u8> {
+        let byte = *self.text.as_bytes().get(self.at)?;
+        (byte.is_ascii() && byte != 0x1b && self.at < self.limit).then_some(byte)
+    }
+
     /// The next character, visible or not.
     fn next_raw(&mut self) -> Result<Option<char>, Starved> {
         #[cfg(test)]
         READS.with(|reads| reads.set(reads.get() + 1));
+        if let Some(byte) = self.plain_byte() {
+            self.at += 1;
+            return Ok(Some(char::from(byte)));
+        }
         if self.at_window_end() {
             return Ok(None);
         }
@@ -110,6 +123,9 @@ impl<'a> Cursor<'a> {
 
     /// Length of the invisible unit that starts here, 0 when what follows is visible.
     pub(crate) fn hidden(&self) -> Result<usize, Starved> {
+        if self.plain_byte().is_some() {
+            return Ok(0);
+        }
         let mut ahead = self.clone();
         match ahead.next_raw()? {
             Some('\u{1b}') => ahead.escape_sequence(self.at),

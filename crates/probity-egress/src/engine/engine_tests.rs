@@ -37,8 +37,8 @@ fn work_grows_with_the_text_and_no_faster() {
         "(",
         "x:/",
     ] {
-        let (short, long) = (work(piece, 6_000), work(piece, 24_000));
-        assert!(long <= short * 5, "{piece:?}: {short} for 6 kB, {long} for 24 kB");
-        assert!(long <= 24_000 * 600, "{piece:?}: {long} for 24 kB");
+        let (short, long) = (work(piece, 3_000), work(piece, 12_000));
+        assert!(long <= short * 5, "{piece:?}: {short} for 3 kB, {long} for 12 kB");
+        assert!(long <= 12_000 * 600, "{piece:?}: {long} for 12 kB");
     }
 }

@@ -65,7 +65,7 @@ impl Left {
     /// Whether a word can begin here.
     fn is_boundary(self) -> bool {
         let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-        !word(self.last) && !(self.last == Some('-') && word(self.before))
+        !(word(self.last) || self.last == Some('-') && word(self.before))
     }
 
     /// Whether a command-line flag begins here: one or two dashes stand before, and no word before them.
@@ -160,7 +160,9 @@ impl Engine {
             self.left = Left::OPEN;
             return Ok(hidden);
         }
-        if let Some(len) = marker(&cursor)? {
+        if text.as_bytes().get(at) == Some(&b'[')
+            && let Some(len) = marker(&cursor)?
+        {
             self.copy(text, at, len, out);
             self.left = Left::OPEN;
             return Ok(len);

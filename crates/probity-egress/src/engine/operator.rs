@@ -64,10 +64,10 @@ pub(super) fn read(ahead: &mut Cursor<'_>, after_flag: bool) -> Result<Option<Op
     if operator == Operator::Colon {
         typed(ahead)?;
     }
-    Ok(Some(match operator {
-        Operator::Tight if blanks + blanks_after > 0 => Operator::Equals,
-        other => other,
-    }))
+    if operator == Operator::Tight && blanks + blanks_after > 0 {
+        return Ok(Some(Operator::Equals));
+    }
+    Ok(Some(operator))
 }
 
 fn blanks(ahead: &mut Cursor<'_>) -> Result<usize, Starved> {

@@ -15,7 +15,18 @@ const LAST_PIECE_CHARS_MORE: usize = 20;
 
 /// Finds a vendor's token that starts at the cursor with `first`.
 pub(super) fn find(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Option<Found>, Starved> {
-    for token in starting_with(first) {
+    let candidates = starting_with(first);
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    let mut ahead = cursor.clone();
+    ahead.next()?;
+    let second = ahead.next()?;
+    for token in candidates {
+        // Most positions are settled by the second character.
+        if token.second().is_some_and(|expected| second != Some(expected)) {
+            continue;
+        }
         if token.glue == Glue::Refused && !left.is_boundary() {
             continue;
         }

@@ -16,6 +16,14 @@ pub(crate) struct Token {
 }
 
 impl Token {
+    /// The second character, when it is fixed.
+    pub(crate) fn second(&self) -> Option<char> {
+        match self.parts.first() {
+            Some(Text(text)) => text.chars().nth(1),
+            Some(Run(..) | Exactly(..)) | None => None,
+        }
+    }
+
     /// Whether a token of this kind can start with `c`.
     pub(crate) fn starts_with(&self, c: char) -> bool {
         match self.parts.first() {
@@ -288,8 +296,8 @@ pub(crate) const TOKENS: &[Token] = &[
     token("azure-secret", Refused, &[Text("AccountKey="), Run(base64, 40)], &["AccountKey={86}=="], &["AccountKey=$key "]),
     token("azure-sas", Refused, &[Text("sig="), Run(percent, 36)], &["?sv=1&sig={43}%3D&se=2"], &["sig=abc "]),
     token("azure-client-secret", Refused, &[Exactly(entra, 3), Exactly(digit, 1), Text("Q~"), Run(entra, 31)], &["{3}8Q~{34}"], &["{3}8Q~{6} "]),
-    token("jwt", Refused, &[Text("eyJ"), Run(word, 10), Text("."), Run(word, 8), Text("."), Run(word, 10)], &["eyJ{30}.eyJ{40}.{43}"], &["eyJ{30} ", "eyJ{5}.js"]),
-    token("jwt", Refused, &[Text("eyJ"), Run(word, 10), Text(".eyJ"), Run(word, 16)], &["eyJ{30}.eyJ{40}"], &["eyJ{30}.exe"]),
+    token("jwt", Refused, &[Text("eyJ"), Run(word, 10), Text(".eyJ"), Run(dotted, 16)], &["eyJ{30}.eyJ{40}.{43}", "eyJ{30}.eyJ{900}.{43}"], &["eyJ{30}.exe"]),
+    token("jwt", Refused, &[Text("eyJ"), Run(word, 10), Text("."), Run(word, 8), Text("."), Run(word, 10)], &["eyJ{30}.{40}.{43}"], &["eyJ{30} ", "eyJ{5}.js"]),
     token("jwe", Refused, &[Text("eyJ"), Run(word, 10), Text(".."), Run(word, 8), Text("."), Run(word, 8)], &["eyJ{30}..{16}.{40}"], &["eyJ{30}... "]),
     token("teams-webhook", Allowed, &[Text(".webhook.office.com/webhookb2/"), Run(path, 40)], &["https://x.webhook.office.com/webhookb2/{36}@{36}"], &["x.webhook.office.com/about "]),
     token("zapier-webhook", Allowed, &[Text("hooks.zapier.com/hooks/catch/"), Run(path, 12)], &["https://hooks.zapier.com/hooks/catch/{8:digit}/{10}/"], &["hooks.zapier.com/docs "]),

@@ -31,7 +31,7 @@ fn twice_changes_nothing<T: Tier>(text: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn passing_twice_changes_nothing(text in hostile()) {
@@ -103,16 +103,12 @@ fn hold_back_is_bounded_whatever_the_text() {
     ];
     for text in texts {
         let mut redactor = Redactor::<Human>::new();
-        let (mut fed, mut out) = (0, String::new());
-        let mut silent = 0;
-        for chunk in text.as_bytes().chunks(97).filter_map(|chunk| std::str::from_utf8(chunk).ok()) {
-            fed += chunk.len();
-            let piece = redactor.push(chunk);
-            // Whatever is out or swallowed is decided; `Debug` shows what the machine still holds.
-            silent = if piece.is_empty() { silent + chunk.len() } else { 0 };
-            out.push_str(piece.as_str());
+        let chars: Vec<char> = text.chars().collect();
+        for chunk in chars.chunks(997) {
+            redactor.push(&chunk.iter().collect::<String>());
+            let held = redactor.held_back_bytes();
+            assert!(held <= STREAM_HOLDBACK_BYTES_MAX, "{held} bytes of {text:.20} held back");
         }
-        assert!(redactor.held_back_bytes() <= STREAM_HOLDBACK_BYTES_MAX, "{fed} {silent} {:.20}", text);
     }
 }
 
