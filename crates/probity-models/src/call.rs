@@ -1,0 +1,272 @@
+//! One call: request, tries, reply. The only file that waits.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures_util::stream;
+use probity_contract::{BoxStream, ModelContext, ModelError, ModelErrorClass, ModelEvent, ModelRequest};
+use reqwest::Response;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::failure::{bounded, is_out_of_credit, refusal, truncated, without_key};
+use crate::http_model::Shared;
+use crate::limits::ERROR_BODY_BYTES_MAX;
+use crate::reader::ReplyReader;
+use crate::retry::{Failed, pause};
+
+/// The events of one call.
+pub(crate) fn stream(
+    shared: Arc<Shared>,
+    request: ModelRequest,
+    cx: ModelContext,
+) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+    let call =
+        Call { shared, cx, phase: Phase::Start(Box::new(request)), ready: VecDeque::new(), deadline: None };
+    Box::pin(stream::unfold(call, |mut call| async move {
+        let event = call.next().await?;
+        Some((event, call))
+    }))
+}
+
+struct Call {
+    shared: Arc<Shared>,
+    cx: ModelContext,
+    phase: Phase,
+    ready: VecDeque<ModelEvent>,
+    /// When the time of the whole call is up; set when the stream is first polled.
+    deadline: Option<Instant>,
+}
+
+enum Phase {
+    Start(Box<ModelRequest>),
+    Reading(Box<Reading>),
+    Over,
+}
+
+struct Reading {
+    response: Response,
+    reader: ReplyReader,
+    bytes: u64,
+    /// Until when the next piece must have come.
+    piece_by: Instant,
+}
+
+impl Call {
+    /// The next event. After an error or the finished reply there is none.
+    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(Ok(event));
+            }
+            let outcome = match std::mem::replace(&mut self.phase, Phase::Over) {
+                Phase::Start(request) => self.start(&request).await.map(Phase::Reading),
+                Phase::Reading(reading) => self.read(reading).await,
+                Phase::Over => return None,
+            };
+            match outcome {
+                Ok(phase) => self.phase = phase,
+                Err(error) => return Some(Err(self.clean(error))),
+            }
+        }
+    }
+
+    /// Sends until a reply begins, or until no further try is worth it.
+    async fn start(&mut self, request: &ModelRequest) -> Result<Box<Reading>, ModelError> {
+        let deadline = *self.deadline.get_or_insert_with(|| after(self.cx.timeout));
+        let body = self.shared.body(request)?;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let piece_by = after(Duration::from_millis(self.shared.timeouts.first_byte_ms));
+            let refused = match self.try_once(body.clone(), piece_by).await? {
+                Tried::Began(response) => {
+                    let reader = self.shared.reader();
+                    return Ok(Box::new(Reading { response: *response, reader, bytes: 0, piece_by }));
+                }
+                Tried::Failed(refused) => refused,
+            };
+            let wait =
+                pause(refused.seen(), tries, self.shared.tries_max, SystemTime::now(), fastrand::f64());
+            match wait.filter(|wait| refused.is_passing && Instant::now() + *wait < deadline) {
+                Some(wait) => self.within(deadline, "the next try", sleep(wait)).await?,
+                None => return Err(after_tries(refused.error, tries)),
+            }
+        }
+    }
+
+    async fn try_once(&self, body: Vec<u8>, piece_by: Instant) -> Result<Tried, ModelError> {
+        let Shared { client, endpoint, .. } = &*self.shared;
+        let sending = client
+            .post(endpoint.url.clone())
+            .headers(endpoint.headers.clone())
+            .header("content-type", "application/json")
+            .header("accept", "text/event-stream, application/json")
+            .body(body)
+            .send();
+        let response = match self.within(piece_by, "the first byte of the reply", sending).await? {
+            Ok(response) => response,
+            Err(error) if error.is_connect() => return Ok(Tried::Failed(Box::new(self.unconnected(&error)))),
+            Err(error) => return Err(self.broken(&error)),
+        };
+        if response.status().is_success() {
+            return Ok(Tried::Began(Box::new(response)));
+        }
+        let header = |name| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
+        let (status, retry_after, should_retry) =
+            (response.status().as_u16(), header("retry-after"), header("x-should-retry"));
+        let body = self.within(piece_by, "the provider's refusal", refusal_body(response)).await?;
+        let is_passing = !is_out_of_credit(&body);
+        let error = refusal(status, &without_key(&body, self.shared.key.as_ref().map(|key| key.reveal())));
+        Ok(Tried::Failed(Box::new(Refused {
+            error,
+            status: Some(status),
+            retry_after,
+            should_retry,
+            is_passing,
+        })))
+    }
+
+    /// Reads one piece of the reply.
+    async fn read(&mut self, mut reading: Box<Reading>) -> Result<Phase, ModelError> {
+        let piece =
+            self.within(reading.piece_by, "the next piece of the reply", reading.response.chunk()).await?;
+        let is_last = match piece {
+            Ok(Some(piece)) => {
+                reading.bytes = reading.bytes.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+                if reading.bytes > self.shared.reply_bytes_max {
+                    return Err(self.too_large());
+                }
+                self.ready.extend(reading.reader.push(&piece)?);
+                reading.reader.is_over()
+            }
+            Ok(None) => true,
+            Err(error) => return Err(self.broken(&error)),
+        };
+        if is_last {
+            self.ready.push_back(ModelEvent::Finished(reading.reader.finish()?));
+            return Ok(Phase::Over);
+        }
+        reading.piece_by = after(Duration::from_millis(self.shared.timeouts.idle_ms));
+        Ok(Phase::Reading(reading))
+    }
+
+    /// Waits for something until a moment, the whole call's deadline, or the task's cancellation.
+    async fn within<T>(
+        &self,
+        by: Instant,
+        what: &str,
+        doing: impl Future<Output = T>,
+    ) -> Result<T, ModelError> {
+        let deadline = self.deadline.unwrap_or(by);
+        tokio::select! {
+            biased;
+            () = self.cx.cancel.fired() => {
+                Err(ModelError::new(ModelErrorClass::Cancelled, "the task was cancelled during the model call"))
+            }
+            done = timeout_at(by.min(deadline), doing) => done.map_err(|_| self.too_late(what, deadline <= by)),
+        }
+    }
+
+    fn too_late(&self, what: &str, is_whole_call: bool) -> ModelError {
+        let place = self.shared.endpoint.place();
+        let error = |text| ModelError::new(ModelErrorClass::TimedOut, text);
+        if is_whole_call {
+            error(format!("the time for the call was up while waiting for {what} from `{place}`"))
+                .with_hint("give the run more time, or use a faster model")
+        } else {
+            error(format!("`{place}` did not send {what} in time"))
+                .with_hint("try again, or allow the provider more time")
+        }
+    }
+
+    fn too_large(&self) -> ModelError {
+        let limit = self.shared.reply_bytes_max;
+        ModelError::new(ModelErrorClass::TooLarge, format!("the reply is over the limit of {limit} bytes"))
+            .with_hint("set a limit of output tokens, or check that the base URL is a model's")
+    }
+
+    fn unconnected(&self, error: &reqwest::Error) -> Refused {
+        let place = self.shared.endpoint.place();
+        let text = format!("`{place}` cannot be reached: {}", root_of(error));
+        let error = ModelError::new(ModelErrorClass::Unreachable, text)
+            .with_hint("check the base URL, that the server runs, and the network");
+        Refused { error, status: None, retry_after: None, should_retry: None, is_passing: true }
+    }
+
+    /// The connection broke after the request went out: the provider may have begun, so there is no other try.
+    fn broken(&self, error: &reqwest::Error) -> ModelError {
+        truncated(&format!("the connection to `{}` failed: {}", self.shared.endpoint.place(), root_of(error)))
+    }
+
+    fn clean(&self, mut error: ModelError) -> ModelError {
+        let key = self.shared.key.as_ref().map(|key| key.reveal());
+        error.message = without_key(&error.message, key);
+        error
+    }
+}
+
+enum Tried {
+    Began(Box<Response>),
+    Failed(Box<Refused>),
+}
+
+/// A try that failed before a reply began.
+struct Refused {
+    error: ModelError,
+    /// `None` where there was no connection.
+    status: Option<u16>,
+    retry_after: Option<String>,
+    should_retry: Option<String>,
+    is_passing: bool,
+}
+
+impl Refused {
+    fn seen(&self) -> Failed<'_> {
+        match self.status {
+            None => Failed::Unconnected,
+            Some(status) => Failed::Refused {
+                status,
+                retry_after: self.retry_after.as_deref(),
+                should_retry: self.should_retry.as_deref(),
+            },
+        }
+    }
+}
+
+fn after_tries(mut error: ModelError, tries: u32) -> ModelError {
+    if tries > 1 {
+        error.message = format!("{} (tried {tries} times)", error.message);
+    }
+    error
+}
+
+/// The head of a refusal's body; what cannot be read counts as not there.
+async fn refusal_body(mut response: Response) -> String {
+    let mut body = Vec::new();
+    while let Ok(Some(piece)) = response.chunk().await {
+        body.extend_from_slice(&piece);
+        if body.len() >= ERROR_BODY_BYTES_MAX {
+            body.truncate(ERROR_BODY_BYTES_MAX);
+            break;
+        }
+    }
+    String::from_utf8_lossy(&body).into_owned()
+}
+
+/// The innermost cause: the outer ones repeat the address, which a message already names.
+fn root_of(error: &reqwest::Error) -> String {
+    let mut root: &dyn std::error::Error = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    bounded(&root.to_string())
+}
+
+/// A moment from now; far away where the sum is no time at all.
+fn after(duration: Duration) -> Instant {
+    let now = Instant::now();
+    let far = Duration::from_secs(30 * 365 * 24 * 3_600);
+    now.checked_add(duration).unwrap_or_else(|| now + far)
+}
