@@ -1,1 +1,27 @@
 //! The record format of a run, read and written without I/O.
+//!
+//! Bytes become frames ([`FrameReader`]), frames a checked [`Record`], and everything that is shown of a run is computed
+//! from that. The layout, what it costs to change it and what lost stand in `docs/design/record.md`. This crate knows
+//! nothing of files: whoever reads one hands over its bytes.
+
+mod facts;
+mod frame;
+mod order;
+mod record;
+mod story;
+mod summary;
+mod text;
+mod timeline;
+mod window;
+
+pub use frame::{
+    EncodeError, FORMAT_VERSION, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, Frame, FrameError, FrameReader,
+    HEADER_BYTES, KIND_ENTRY, KIND_PART, MAGIC, TornTail, encode_frame, encode_header,
+};
+pub use order::{EntryOrder, OrderError};
+pub use record::{Dangling, Line, Noted, ReadRecord, Record, RecordError, RecordErrorKind, Start};
+pub use story::{Answered, Attempt, AttemptEnd, CallStory, FrozenForm, Hearing, Proposal, Question};
+pub use summary::{RunSummary, ToolCallCounts};
+pub use text::{Fidelity, RecordedItem, RecordedText};
+pub use timeline::{MOMENT_CHARS_MAX, Moment};
+pub use window::WindowError;

@@ -1,0 +1,166 @@
+use probity_contract::{CallId, Fact, ItemId, Kept, ModelCallId, PartId};
+
+use crate::facts::{kind_of, parts_of};
+use crate::record::{Line, Noted, Record};
+use crate::story::call_of;
+
+/// Characters of [`Moment::words`].
+pub const MOMENT_CHARS_MAX: usize = 200;
+
+/// One entry for display: its place, its subject, and one short line. The line has passed no exit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    /// The entry.
+    pub seq: u64,
+    /// Milliseconds since the run started.
+    pub at_ms: u64,
+    /// The name of the fact as it stands in the record.
+    pub kind: String,
+    /// The tool call that it is about.
+    pub call: Option<CallId>,
+    /// The model call that it is about.
+    pub model_call: Option<ModelCallId>,
+    /// The item that it is about.
+    pub item: Option<ItemId>,
+    /// A few words of it, without control characters; empty where the other fields say all.
+    pub words: String,
+}
+
+impl Record {
+    /// Every entry as one short line, in order.
+    #[must_use]
+    pub fn timeline(&self) -> Vec<Moment> {
+        self.lines().iter().map(|line| self.moment(line)).collect()
+    }
+
+    fn moment(&self, line: &Line) -> Moment {
+        let mut moment = Moment {
+            seq: line.seq,
+            at_ms: line.at_ms,
+            kind: String::new(),
+            call: None,
+            model_call: None,
+            item: None,
+            words: String::new(),
+        };
+        match &line.fact {
+            Noted::Known(fact) => {
+                moment.kind = kind_of(fact).to_owned();
+                moment.call = call_of(fact);
+                moment.model_call = model_call_of(fact);
+                moment.item = item_of(fact);
+                moment.words = one_line(&self.words_of(fact));
+            }
+            Noted::Opaque { kind, .. } => {
+                moment.kind = one_line(kind);
+                "written by a later version".clone_into(&mut moment.words);
+            }
+        }
+        moment
+    }
+
+    fn words_of(&self, fact: &Fact) -> String {
+        match fact {
+            Fact::RunStarted(start) => start.title.clone(),
+            Fact::ItemAdded { .. } => self.first_words(parts_of(fact)),
+            Fact::ModelCalled { window, .. } => {
+                format!("{} items kept, {} new", window.keep, window.added.len())
+            }
+            Fact::ModelReplied { usage, model, .. } => {
+                let name = model.as_deref().map(beginning).unwrap_or_default();
+                format!("{} tokens {name}", usage.total())
+            }
+            Fact::CallProposed { tool, arguments, .. } => {
+                format!("{} {}", beginning(tool), self.first_words(std::slice::from_ref(arguments)))
+            }
+            Fact::CallRejected { reason, .. } => beginning(reason),
+            Fact::CallFrozen { digest, .. } => digest.short(),
+            Fact::Judged { seat, opinions, .. } => format!("{seat}, {} policies", opinions.len()),
+            Fact::Denied { denial, .. } => beginning(&denial.reason),
+            Fact::Asked { askers, .. } => {
+                beginning(&askers.iter().take(8).map(|name| name.as_str()).collect::<Vec<_>>().join(", "))
+            }
+            Fact::Answered { answer, by, .. } => {
+                let who = by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+                format!("{}{who}", name_of(answer))
+            }
+            Fact::ToolStarted { effect, .. } => effect.to_string(),
+            Fact::ToolFinished { outcome, ran_ms, .. } => format!("{} after {ran_ms} ms", name_of(outcome)),
+            Fact::ModelFailed { error, .. } => beginning(error),
+            Fact::FailureReported { who, error, .. } => format!("{}: {}", beginning(who), beginning(error)),
+            Fact::LimitHit { limit } => name_of(limit),
+            Fact::OutputRejected { errors, .. } => errors.first().map(|e| beginning(e)).unwrap_or_default(),
+            Fact::Ended { ending, .. } => name_of(ending),
+        }
+    }
+
+    fn first_words(&self, parts: &[PartId]) -> String {
+        match parts.first().and_then(|part| self.part(*part)) {
+            Some(Kept::Full(text) | Kept::Redacted(text)) => beginning(text),
+            Some(Kept::Length(_)) | None => String::new(),
+        }
+    }
+}
+
+const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
+    match fact {
+        Fact::ModelCalled { call, .. } | Fact::ModelReplied { call, .. } | Fact::ModelFailed { call, .. } => {
+            Some(*call)
+        }
+        Fact::CallProposed { by, .. } => Some(*by),
+        Fact::RunStarted(_)
+        | Fact::ItemAdded { .. }
+        | Fact::CallRejected { .. }
+        | Fact::CallFrozen { .. }
+        | Fact::Judged { .. }
+        | Fact::Denied { .. }
+        | Fact::Asked { .. }
+        | Fact::Answered { .. }
+        | Fact::ToolStarted { .. }
+        | Fact::ToolFinished { .. }
+        | Fact::FailureReported { .. }
+        | Fact::LimitHit { .. }
+        | Fact::OutputRejected { .. }
+        | Fact::Ended { .. } => None,
+    }
+}
+
+const fn item_of(fact: &Fact) -> Option<ItemId> {
+    match fact {
+        Fact::ItemAdded { item, .. }
+        | Fact::ModelReplied { item, .. }
+        | Fact::OutputRejected { item, .. } => Some(*item),
+        Fact::Ended { answer, .. } => *answer,
+        Fact::RunStarted(_)
+        | Fact::ModelCalled { .. }
+        | Fact::ModelFailed { .. }
+        | Fact::CallProposed { .. }
+        | Fact::CallRejected { .. }
+        | Fact::CallFrozen { .. }
+        | Fact::Judged { .. }
+        | Fact::Denied { .. }
+        | Fact::Asked { .. }
+        | Fact::Answered { .. }
+        | Fact::ToolStarted { .. }
+        | Fact::ToolFinished { .. }
+        | Fact::FailureReported { .. }
+        | Fact::LimitHit { .. } => None,
+    }
+}
+
+/// The name of a unit-like value as it stands in the record: its own word, or that under its tag.
+fn name_of(value: &impl serde::Serialize) -> String {
+    let json = serde_json::to_value(value).unwrap_or_default();
+    let tagged = json.get("outcome").or_else(|| json.get("ending"));
+    tagged.unwrap_or(&json).as_str().unwrap_or_default().to_owned()
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(MOMENT_CHARS_MAX).collect()
+}
+
+fn one_line(text: &str) -> String {
+    let plain =
+        text.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c });
+    plain.take(MOMENT_CHARS_MAX).collect::<String>().trim_end().to_owned()
+}
