@@ -1,4 +1,5 @@
 //! The record format through its public names.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod compat;
 mod damage;

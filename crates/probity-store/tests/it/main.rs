@@ -1,0 +1,7 @@
+//! The store through its public names.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod files;
+mod index;
+mod samples;
+mod torn;
