@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::stream;
-use probity_contract::{BoxStream, ModelContext, ModelError, ModelErrorClass, ModelEvent, ModelRequest};
+use probity_contract::{
+    BoxStream, ModelContext, ModelError, ModelErrorClass, ModelEvent, ModelReply, ModelRequest, ReplyPartKind,
+};
 use reqwest::Response;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -49,6 +51,8 @@ struct Reading {
     response: Response,
     reader: ReplyReader,
     bytes: u64,
+    /// Whether anything of the reply was handed on.
+    has_shown: bool,
     /// Until when the next piece must have come.
     piece_by: Instant,
 }
@@ -83,7 +87,13 @@ impl Call {
             let refused = match self.try_once(body.clone(), piece_by).await? {
                 Tried::Began(response) => {
                     let reader = self.shared.reader();
-                    return Ok(Box::new(Reading { response: *response, reader, bytes: 0, piece_by }));
+                    return Ok(Box::new(Reading {
+                        response: *response,
+                        reader,
+                        bytes: 0,
+                        has_shown: false,
+                        piece_by,
+                    }));
                 }
                 Tried::Failed(refused) => refused,
             };
@@ -138,14 +148,21 @@ impl Call {
                 if reading.bytes > self.shared.reply_bytes_max {
                     return Err(self.too_large());
                 }
-                self.ready.extend(reading.reader.push(&piece)?);
+                let events = reading.reader.push(&piece)?;
+                reading.has_shown |= !events.is_empty();
+                self.ready.extend(events);
                 reading.reader.is_over()
             }
             Ok(None) => true,
             Err(error) => return Err(self.broken(&error)),
         };
         if is_last {
-            self.ready.push_back(ModelEvent::Finished(reading.reader.finish()?));
+            let reply = reading.reader.finish()?;
+            if !reading.has_shown {
+                // The server did not stream; whoever shows deltas shall still show the reply.
+                self.ready.extend(as_deltas(&reply));
+            }
+            self.ready.push_back(ModelEvent::Finished(reply));
             return Ok(Phase::Over);
         }
         reading.piece_by = after(Duration::from_millis(self.shared.timeouts.idle_ms));
@@ -233,6 +250,25 @@ impl Refused {
             },
         }
     }
+}
+
+/// A reply that came in one piece, as the deltas that a stream would have brought.
+fn as_deltas(reply: &ModelReply) -> Vec<ModelEvent> {
+    let mut events = Vec::new();
+    for (part, content) in (0_u32..).zip(&reply.parts) {
+        match &content.kind {
+            ReplyPartKind::Text(text) => events.push(ModelEvent::Text { part, delta: text.clone() }),
+            ReplyPartKind::Reasoning(text) => {
+                events.push(ModelEvent::Reasoning { part, delta: text.clone() })
+            }
+            ReplyPartKind::Call(call) => {
+                events.push(ModelEvent::CallStarted { part, name: call.name.clone() });
+                events.push(ModelEvent::CallArguments { part, delta: call.arguments.clone() });
+            }
+            ReplyPartKind::Opaque => {}
+        }
+    }
+    events
 }
 
 fn after_tries(mut error: ModelError, tries: u32) -> ModelError {

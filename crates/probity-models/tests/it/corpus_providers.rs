@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use probity_contract::{ModelErrorClass, ModelReply, ReplyPartKind, Stop};
 use probity_models::{ReplyReader, refusal};
-use serde_json::Value;
 
 use crate::corpus::{Kind, Recording, exceptions, recordings};
 use crate::naive::{self, Said};
@@ -80,32 +79,18 @@ fn difference(recording: &Recording) -> Option<String> {
         Ok(reply) => reply,
         Err(error) => return Some(format!("{:?} {error}", error.class)),
     };
-    let (said, expected) = (said(&reply), naive::read(recording.kind, &recording.body));
-    if said != expected {
-        return Some(format!("\n  is       {said:?}\n  should be {expected:?}"));
-    }
-    let wrong = reply.parts.iter().find_map(|part| match &part.kind {
-        ReplyPartKind::Call(call) => (!stands_in(&call.arguments, recording)).then(|| call.arguments.clone()),
-        _ => None,
-    });
-    wrong.map(|arguments| format!("the arguments `{arguments}` do not stand in the body"))
-}
-
-/// Whether arguments stand in the answer letter by letter: as JSON, as the text of a string, or in pieces.
-fn stands_in(arguments: &str, recording: &Recording) -> bool {
+    let (mut said, expected) = (said(&reply), naive::read(recording.kind, &recording.body));
     let body = std::str::from_utf8(&recording.body).unwrap();
-    let quoted = Value::from(arguments).to_string();
-    let is_in_pieces = !body.trim_start().starts_with('{');
-    // Pieces were joined by the second reading, whose value is equal; here the letters of the text are counted.
-    let joined = || {
-        let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
-        serde_json::from_str::<Value>(arguments).is_err() || solid(arguments) > 0
-    };
-    body.contains(arguments) || body.contains(&quoted) || (is_in_pieces && joined()) || {
-        // A recorder may have escaped more letters than it had to.
-        let decoded = body.replace("\\u003c", "<").replace("\\u003e", ">");
-        decoded.contains(&quoted)
+    for (call, expected) in said.calls.iter_mut().zip(&expected.calls) {
+        // Where the format has arguments as a value, their text must be a piece of the body.
+        if expected.text.is_none() {
+            let text = call.text.take().unwrap();
+            if !body.contains(&text) && !(text == "{}" && expected.value == serde_json::json!({})) {
+                return Some(format!("the arguments `{text}` do not stand in the body"));
+            }
+        }
     }
+    (said != expected).then(|| format!("\n  is       {said:?}\n  should be {expected:?}"))
 }
 
 fn said(reply: &ModelReply) -> Said {
@@ -129,7 +114,7 @@ fn said(reply: &ModelReply) -> Said {
     for part in &reply.parts {
         match &part.kind {
             ReplyPartKind::Text(text) => said.text += text,
-            ReplyPartKind::Call(call) => said.calls.push((call.name.clone(), naive::value(&call.arguments))),
+            ReplyPartKind::Call(call) => said.calls.push(naive::Call::of_text(&call.name, &call.arguments)),
             ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => {}
         }
     }

@@ -10,3 +10,8 @@
 mod corpus;
 mod corpus_providers;
 mod naive;
+mod requests;
+mod rules;
+mod rules_demo;
+mod server;
+mod transport;

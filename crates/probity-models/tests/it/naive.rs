@@ -12,13 +12,32 @@ use crate::corpus::Kind;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Said {
     pub(crate) text: String,
-    /// Names and arguments; the arguments as value, or as text where they are no JSON.
-    pub(crate) calls: Vec<(String, Value)>,
+    pub(crate) calls: Vec<Call>,
     pub(crate) stop: String,
     pub(crate) input: Option<u64>,
     pub(crate) output: Option<u64>,
     pub(crate) cached: Option<u64>,
     pub(crate) reasoning: Option<u64>,
+}
+
+/// A call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    /// The arguments, or their text where they are no JSON.
+    pub(crate) value: Value,
+    /// The arguments letter by letter, where the format sends them as text.
+    pub(crate) text: Option<String>,
+}
+
+impl Call {
+    pub(crate) fn of_text(name: impl Into<String>, text: &str) -> Self {
+        Self { name: name.into(), value: value(text), text: Some(text.to_owned()) }
+    }
+
+    fn of_value(name: &str, value: Value) -> Self {
+        Self { name: name.to_owned(), value, text: None }
+    }
 }
 
 /// Whether an answer says that it is none: an error in a body or a stream, or a response that is not ready yet.
@@ -103,7 +122,7 @@ fn chat(chunks: &[Value]) -> Said {
             }
         }
     }
-    said.calls = calls.into_iter().map(|(_, name, text)| (name, value(&text))).collect();
+    said.calls = calls.into_iter().map(|(_, name, text)| Call::of_text(name, &text)).collect();
     said
 }
 
@@ -120,7 +139,7 @@ fn response(response: &Value) -> Said {
                 }
             }
             "function_call" => {
-                said.calls.push((string(&item["name"]).to_owned(), value(string(&item["arguments"]))));
+                said.calls.push(Call::of_text(string(&item["name"]), string(&item["arguments"])));
             }
             _ => {}
         }
@@ -155,7 +174,7 @@ fn response_events(events: &[Value]) -> Said {
             _ => {}
         }
     }
-    said.calls = calls.into_values().map(|(name, text)| (name, value(&text))).collect();
+    said.calls = calls.into_values().map(|(name, text)| Call::of_text(name, &text)).collect();
     said
 }
 
@@ -180,7 +199,7 @@ fn message(message: &Value) -> Said {
     for block in message["content"].as_array().unwrap() {
         match string(&block["type"]) {
             "text" => said.text += string(&block["text"]),
-            "tool_use" => said.calls.push((string(&block["name"]).to_owned(), block["input"].clone())),
+            "tool_use" => said.calls.push(Call::of_value(string(&block["name"]), block["input"].clone())),
             _ => {}
         }
     }
@@ -191,19 +210,23 @@ fn message(message: &Value) -> Said {
 fn message_events(events: &[Value]) -> Said {
     // A message that starts again counts from there.
     let start = events.iter().rposition(|event| event["type"] == "message_start").unwrap();
-    let mut said = Said::default();
-    let mut calls: BTreeMap<u64, (String, String)> = BTreeMap::new();
+    let first = &events[start]["message"];
+    let mut said = message(first);
+    let mut calls: BTreeMap<u64, (String, String, Value)> = BTreeMap::new();
     for event in &events[start..] {
         let index = event["index"].as_u64().unwrap_or(0);
         let (block, delta) = (&event["content_block"], &event["delta"]);
         match string(&event["type"]) {
             "content_block_start" if block["type"] == "tool_use" => {
-                calls.insert(index, (string(&block["name"]).to_owned(), String::new()));
+                calls.insert(
+                    index,
+                    (string(&block["name"]).to_owned(), String::new(), block["input"].clone()),
+                );
             }
             "content_block_start" if block["type"] == "text" => said.text += string(&block["text"]),
             "content_block_delta" if delta["type"] == "text_delta" => said.text += string(&delta["text"]),
             "content_block_delta" if delta["type"] == "input_json_delta" => {
-                if let Some((_, text)) = calls.get_mut(&index) {
+                if let Some((_, text, _)) = calls.get_mut(&index) {
                     *text += string(&delta["partial_json"]);
                 }
             }
@@ -218,8 +241,10 @@ fn message_events(events: &[Value]) -> Said {
             _ => {}
         }
     }
-    let whole = |text: String| if text.is_empty() { "{}".to_owned() } else { text };
-    said.calls = calls.into_values().map(|(name, text)| (name, value(&whole(text)))).collect();
+    said.calls.extend(calls.into_values().map(|(name, text, stated)| match text.as_str() {
+        "" => Call::of_value(&name, stated),
+        text => Call::of_text(name, text),
+    }));
     said
 }
 
@@ -257,7 +282,7 @@ fn gemini(pieces: &[Value]) -> Said {
             if let Some(call) = part.get("functionCall") {
                 let arguments =
                     call.get("args").cloned().unwrap_or_else(|| Value::Object(Default::default()));
-                said.calls.push((string(&call["name"]).to_owned(), arguments));
+                said.calls.push(Call::of_value(string(&call["name"]), arguments));
             }
         }
         if let Some(reason) = candidate["finishReason"].as_str() {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use probity_contract::{
-    CallId, Content, Effect, Item, ItemId, Label, ModelParams, ModelRequest, Origin,
-    ProposedCall, ReplyPart, ReplyPartKind, Stop, ToolChoice, ToolName, ToolSpec,
+    CallId, Content, Effect, Item, ItemId, Label, ModelParams, ModelRequest, Origin, ProposedCall, ReplyPart,
+    ReplyPartKind, Stop, ToolChoice, ToolName, ToolSpec,
 };
 use probity_models::RulesModel;
 use serde_json::{Value, json};
@@ -91,7 +91,12 @@ impl Task {
                 let played = play(&call.name, &arguments, calls_made);
                 let is_error = played.is_err();
                 let (Ok(text) | Err(text)) = played;
-                course.push(format!("{turn} {}({}) {}", call.name, call.arguments, if is_error { "failed" } else { "ok" }));
+                course.push(format!(
+                    "{turn} {}({}) {}",
+                    call.name,
+                    call.arguments,
+                    if is_error { "failed" } else { "ok" }
+                ));
                 self.push(Content::ToolResult {
                     call: CallId(calls_made as u32),
                     provider_id: call.provider_id,
@@ -128,7 +133,9 @@ fn desk(tool: &str, arguments: &Value, number: usize) -> Played {
     };
     match (tool, number) {
         ("receipt_read", _) if arguments == &json!({ "receipt": "R-2231" }) => output("Receipt R-2231\n"),
-        ("ledger_lookup", 1 | 2) => Err("ledger replica 2 refused the session: token [redacted] has expired".into()),
+        ("ledger_lookup", 1 | 2) => {
+            Err("ledger replica 2 refused the session: token [redacted] has expired".into())
+        }
         ("ledger_lookup", _) if arguments == &json!({ "vendor": "Northgate Travel" }) => {
             output("Northgate Travel, vendor 4417")
         }
@@ -142,7 +149,9 @@ fn desk(tool: &str, arguments: &Value, number: usize) -> Played {
 fn the_demo_pays_within_a_limit_that_was_never_raised() {
     let course = Task::load("crates/probity/demo/task.toml").run(desk);
     let payment = |account: &str| {
-        format!(r#"payment_send({{"account":"{account}","amount":2450,"currency":"EUR","receipt":"R-2231"}})"#)
+        format!(
+            r#"payment_send({{"account":"{account}","amount":2450,"currency":"EUR","receipt":"R-2231"}})"#
+        )
     };
     assert_eq!(
         course,

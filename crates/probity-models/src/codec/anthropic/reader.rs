@@ -40,8 +40,8 @@ struct Event<'a> {
     kind: String,
     #[serde(default)]
     index: u64,
-    #[serde(default)]
-    message: Value,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
     #[serde(borrow)]
     content_block: Option<&'a RawValue>,
     #[serde(default)]
@@ -53,7 +53,7 @@ struct Event<'a> {
 }
 
 #[derive(Deserialize)]
-struct Body<'a> {
+struct Message<'a> {
     #[serde(borrow)]
     content: Option<Vec<&'a RawValue>>,
 }
@@ -96,7 +96,10 @@ impl Reader {
             serde_json::from_str(data).map_err(|error| malformed(format!("an event: {error}")))?;
         self.has_begun = true;
         match event.kind.as_str() {
-            "message_start" => self.started(&event.message),
+            "message_start" => {
+                let message = event.message.ok_or_else(|| malformed("a message starts without a message"))?;
+                self.started(message.get(), events)?;
+            }
             "content_block_start" => {
                 let block = event.content_block.ok_or_else(|| malformed("a block starts without a block"))?;
                 self.block_started(event.index, block, events)?;
@@ -117,21 +120,15 @@ impl Reader {
     }
 
     pub(crate) fn document(&mut self, text: &str) -> Result<(), ModelError> {
-        let whole: Value =
+        let body: Value =
             serde_json::from_str(text).map_err(|error| malformed(format!("the body: {error}")))?;
-        if let Some(error) = whole.get("error").filter(|error| !error.is_null()) {
+        if let Some(error) = body.get("error").filter(|error| !error.is_null()) {
             return Err(reported(error));
         }
-        let body: Body<'_> =
-            serde_json::from_str(text).map_err(|error| malformed(format!("the body: {error}")))?;
-        let blocks = body.content.ok_or_else(|| malformed("the body has no `content`"))?;
-        let mut quiet = Vec::new();
-        self.started(&whole);
-        for (index, block) in (0_u64..).zip(blocks) {
-            self.block_started(index, block, &mut quiet)?;
-            self.block_ended(index, &mut quiet);
+        if !body.get("content").is_some_and(Value::is_array) {
+            return Err(malformed("the body has no `content`"));
         }
-        self.ending.stop = text_at(&whole, "stop_reason").map(stop_of);
+        self.started(text, &mut Vec::new())?;
         self.is_over = true;
         Ok(())
     }
@@ -155,14 +152,25 @@ impl Reader {
         finished(&self.parts, &self.codec, &ending)
     }
 
+    /// Takes a message as it stands: the whole of a body, or the start of a stream, which may already hold blocks.
+    ///
     /// A second start begins the message anew: a gateway that switches models in the middle splices two streams.
-    fn started(&mut self, message: &Value) {
+    fn started(&mut self, text: &str, events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+        let wrong = |error: serde_json::Error| malformed(format!("a message: {error}"));
+        let message: Value = serde_json::from_str(text).map_err(wrong)?;
+        let blocks: Message<'_> = serde_json::from_str(text).map_err(wrong)?;
         if !self.parts.is_empty() {
             *self = Self { has_begun: true, ..Self::new(std::mem::take(&mut self.codec)) };
         }
         self.usage.update(message.get("usage").unwrap_or(&Value::Null));
-        self.ending.model = text_at(message, "model").map(str::to_owned);
-        self.ending.response_id = text_at(message, "id").map(str::to_owned);
+        self.ending.model = text_at(&message, "model").map(str::to_owned);
+        self.ending.response_id = text_at(&message, "id").map(str::to_owned);
+        self.ending.stop = text_at(&message, "stop_reason").map(stop_of);
+        for (index, block) in (0_u64..).zip(blocks.content.into_iter().flatten()) {
+            self.block_started(index, block, events)?;
+            self.block_ended(index, events);
+        }
+        Ok(())
     }
 
     fn block_started(
