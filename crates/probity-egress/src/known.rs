@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use base64::Engine as _;
@@ -10,11 +11,14 @@ use crate::limits::KNOWN_SECRET_BYTES_MIN;
 pub(crate) struct KnownForms {
     // INVARIANT: longest first, so that a form is found before one it contains; none is empty.
     forms: Vec<Arc<str>>,
+    /// The first characters of the forms: most positions of a text are settled by one look.
+    firsts: BTreeSet<char>,
 }
 
 impl KnownForms {
     pub(crate) fn starting_with(&self, first: char) -> impl Iterator<Item = &Arc<str>> {
-        self.forms.iter().filter(move |form| form.starts_with(first))
+        let forms = if self.firsts.contains(&first) { self.forms.as_slice() } else { &[] };
+        forms.iter().filter(move |form| form.starts_with(first))
     }
 }
 
@@ -41,7 +45,8 @@ pub fn register_secret(secret: &str) -> bool {
     }
     forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     forms.dedup();
-    *known = Some(Arc::new(KnownForms { forms }));
+    let firsts = forms.iter().filter_map(|form| form.chars().next()).collect();
+    *known = Some(Arc::new(KnownForms { forms, firsts }));
     !lines.is_empty()
 }
 

@@ -128,47 +128,32 @@ impl<'a> Cursor<'a> {
         }
         let mut ahead = self.clone();
         match ahead.next_raw()? {
-            Some('\u{1b}') => ahead.escape_sequence(self.at),
+            Some('\u{1b}') => ahead.control_sequence(self.at),
             Some(c) if is_zero_width(c) => Ok(c.len_utf8()),
             Some(_) | None => Ok(0),
         }
     }
 
-    /// Length of the control sequence or operating-system command whose ESC stands at `start`, 0 when it is neither.
-    fn escape_sequence(&mut self, start: usize) -> Result<usize, Starved> {
-        match self.next_raw()? {
-            Some('[') => {
-                for _ in 0..CSI_CHARS_MAX {
-                    match self.next_raw()? {
-                        Some('\u{20}'..='\u{3f}') => {}
-                        Some('\u{40}'..='\u{7e}') => return Ok(self.at - start),
-                        Some(_) | None => return Ok(0),
-                    }
-                }
-                Ok(0)
-            }
-            Some(']') => {
-                for _ in 0..OSC_CHARS_MAX {
-                    match self.next_raw()? {
-                        Some('\u{7}') => return Ok(self.at - start),
-                        Some('\u{1b}') => {
-                            return Ok(if self.next_raw()? == Some('\\') { self.at - start } else { 0 });
-                        }
-                        Some('\n' | '\r') | None => return Ok(0),
-                        Some(_) => {}
-                    }
-                }
-                Ok(0)
-            }
-            Some(_) | None => Ok(0),
+    /// Length of the control sequence whose ESC stands at `start`, 0 when it is none.
+    ///
+    /// Operating-system commands are not looked through: they carry text (a title, a link) that must itself be read.
+    fn control_sequence(&mut self, start: usize) -> Result<usize, Starved> {
+        if self.next_raw()? != Some('[') {
+            return Ok(0);
         }
+        for _ in 0..CSI_CHARS_MAX {
+            match self.next_raw()? {
+                Some('\u{20}'..='\u{3f}') => {}
+                Some('\u{40}'..='\u{7e}') => return Ok(self.at - start),
+                Some(_) | None => return Ok(0),
+            }
+        }
+        Ok(0)
     }
 }
 
 /// Parameter characters of one control sequence.
 const CSI_CHARS_MAX: usize = 48;
-/// Characters of one operating-system command, which can carry a link.
-const OSC_CHARS_MAX: usize = 512;
 
 /// Characters that take no room on a screen, or only change direction.
 pub(crate) fn is_zero_width(c: char) -> bool {

@@ -125,10 +125,9 @@ fn authorization(
     let text = value.text.trim();
     let plausible = text.len() >= 6
         && !value::is_placeholder(text)
-        && !text.contains("[REDACTED:")
         && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
         && !(quote.is_none() && text.contains('('));
-    Ok((plausible || value.long).then(|| Found {
+    Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
         kind: "authorization",
         source: Source::Structure,
         confidence: Confidence::High,
@@ -153,10 +152,9 @@ fn cookie(cursor: &Cursor<'_>, mut ahead: Cursor<'_>, operator: Operator) -> Res
     let plausible = text.contains('=')
         && !text.contains("==")
         && text.len() >= 6
-        && !text.contains("[REDACTED:")
         && !value::is_placeholder(text)
         && !text.contains(" = ");
-    Ok((plausible || value.long).then(|| Found {
+    Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
         kind: "cookie",
         source: Source::Structure,
         confidence: Confidence::Medium,
@@ -205,11 +203,9 @@ fn user_flag(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>
         None => value::read_bare(&mut ahead)?,
     };
     let text = value.text.as_str();
-    let plausible = text.len() >= 4
-        && !text.contains("[REDACTED:")
-        && !value::is_placeholder(text)
-        && !text.chars().all(|c| c.is_ascii_digit());
-    Ok((plausible || value.long).then(|| Found {
+    let plausible =
+        text.len() >= 4 && !value::is_placeholder(text) && !text.chars().all(|c| c.is_ascii_digit());
+    Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
         kind: "password",
         source: Source::Structure,
         confidence: Confidence::Medium,

@@ -15,6 +15,14 @@ pub(super) struct Value {
     pub(super) long: bool,
 }
 
+impl Value {
+    /// A marker stands in it: it has been dealt with. This comes before every other question, for what a marker replaced
+    /// may have answered them differently.
+    pub(super) fn is_marked(&self) -> bool {
+        self.text.contains("[REDACTED:")
+    }
+}
+
 /// Reads what stands between quotes, up to the closing one, the end of the line or the limit.
 pub(super) fn read_quoted(ahead: &mut Cursor<'_>, quote: Quote) -> Result<Value, Starved> {
     let mut text = String::new();
@@ -67,10 +75,12 @@ pub(super) fn bare_char(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved>
 fn closes(after: &Cursor<'_>) -> Result<bool, Starved> {
     let mut ahead = after.clone();
     ahead.run(4, |c| matches!(c, ')' | ']' | '}'))?;
-    Ok(ahead.peek()?.is_none_or(|c| !c.is_ascii_alphanumeric()))
+    // A bracket may be a marker's, in whose place a word stood.
+    Ok(ahead.peek()?.is_none_or(|c| !(c.is_ascii_alphanumeric() || c == '[')))
 }
 
-/// Whether the separator just read really separates: nothing, a blank, a quote or another `name=` follows.
+/// Whether the separator just read really separates: nothing, a blank, a quote or another `name=` follows. A marker does
+/// not: what stood in its place did not either.
 fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
     let mut ahead = after.clone();
     match ahead.peek()? {
@@ -78,7 +88,7 @@ fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
         Some(c) if c.is_whitespace() || matches!(c, '"' | '\'' | '}' | ']' | ')' | '\\') => return Ok(true),
         Some(_) => {}
     }
-    let name = ahead.run(40, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ' | '[' | ']'))?;
+    let name = ahead.run(40, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '))?;
     Ok(name > 0 && ahead.eat_if(|c| matches!(c, '=' | ':'))?)
 }
 
@@ -88,7 +98,7 @@ fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
 /// stands for a value without being one, and code.
 pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, name: &str) -> bool {
     let text = value.text.trim();
-    if text.contains("[REDACTED:") || text.is_empty() {
+    if value.is_marked() || text.is_empty() {
         return false;
     }
     if value.long {

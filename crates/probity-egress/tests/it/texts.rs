@@ -97,6 +97,8 @@ fn terminal_text_hides_nothing() {
     let (left, right) = token.split_at(12);
     check(&format!("{left}\u{200b}{right}!"), "[REDACTED:github-token]!");
     check(&format!("{left}\u{1b}[1m{right}!"), "[REDACTED:github-token]!");
+    let link = format!("\u{1b}]8;;ftp://h/{token}\u{7}text\u{1b}]8;;\u{7}");
+    check(&link, "\u{1b}]8;;ftp://h/[REDACTED:github-token]\u{7}text\u{1b}]8;;\u{7}");
     check(&format!("xy{token}"), "xy[REDACTED:github-token]");
     check(&format!("pass\u{200b}word={}", "hunter22"), "pass\u{200b}word=[REDACTED:password]");
 }
