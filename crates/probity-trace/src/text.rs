@@ -1,6 +1,7 @@
 use probity_contract::{Body, Fact, ItemId, Kept, Label, Origin, PartId, ReplyPart, ReplyPartKind};
 
 use crate::facts::parts_of_body;
+use crate::frame::FRAME_BYTES_MAX;
 use crate::record::{Line, Noted, Record};
 
 /// A text as the record still has it. It has passed no exit: what shows it must check it first.
@@ -63,13 +64,17 @@ impl Record {
     /// One text of the record.
     #[must_use]
     pub fn part_text(&self, part: PartId) -> RecordedText {
-        let (text, fidelity) = match self.part(part) {
-            Some(Kept::Full(text)) => (text.as_ref(), Fidelity::Full),
-            Some(Kept::Redacted(text)) => (text.as_ref(), Fidelity::Redacted),
+        let (text, fidelity) = self.stored(part);
+        RecordedText { text: text.to_owned(), fidelity }
+    }
+
+    fn stored(&self, part: PartId) -> (&str, Fidelity) {
+        match self.part(part) {
+            Some(Kept::Full(text)) => (text, Fidelity::Full),
+            Some(Kept::Redacted(text)) => (text, Fidelity::Redacted),
             Some(Kept::Length(_)) => ("", Fidelity::Withheld),
             None => ("", Fidelity::Unknown),
-        };
-        RecordedText { text: text.to_owned(), fidelity }
+        }
     }
 
     /// What an item says, as one string: of a reply, the text and each call as name and arguments, on lines of their
@@ -108,14 +113,21 @@ impl Record {
     ) -> RecordedText {
         let mut whole = RecordedText::NOTHING;
         let mut is_first = true;
+        let mut bytes_left = FRAME_BYTES_MAX;
         for part in parts_of_body(body) {
-            let stored = self.part_text(*part);
-            whole.worsen(stored.fidelity);
-            if stored.fidelity > Fidelity::Redacted {
+            let (stored, fidelity) = self.stored(*part);
+            whole.worsen(fidelity);
+            if fidelity > Fidelity::Redacted {
                 continue;
             }
+            // No reply is as long as this; a record that names one long text a million times is not worked through.
+            let Some(left) = bytes_left.checked_sub(stored.len()) else {
+                whole.worsen(Fidelity::Unknown);
+                break;
+            };
+            bytes_left = left;
             // A redaction that swallowed a quotation mark leaves text that is no part any more.
-            let Ok(ReplyPart { kind, .. }) = serde_json::from_str(&stored.text) else {
+            let Ok(ReplyPart { kind, .. }) = serde_json::from_str(stored) else {
                 whole.worsen(Fidelity::Unknown);
                 continue;
             };

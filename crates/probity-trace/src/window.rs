@@ -88,8 +88,18 @@ impl Record {
 
     /// The windows of all model calls, in order.
     ///
-    /// Together they can be as long as the square of the record; each is made when it is asked for.
+    /// Together they can be as long as the square of the record; each is made when it is asked for, from the one before.
     pub fn windows_all(&self) -> impl Iterator<Item = (ModelCallId, Result<Vec<ItemId>, WindowError>)> {
-        self.model_calls().map(|call| (call, self.window(call)))
+        let mut current = Some(Vec::new());
+        self.windows().steps.iter().map(move |step| {
+            let before =
+                if step.keep == 0 { Some(Vec::new()) } else { current.take().filter(|_| step.is_linked) };
+            current = before.map(|mut window| {
+                window.truncate(step.keep);
+                window.extend_from_slice(&step.added);
+                window
+            });
+            (step.call, current.clone().ok_or(WindowError(step.call)))
+        })
     }
 }

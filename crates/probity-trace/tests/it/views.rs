@@ -188,6 +188,8 @@ fn a_window_that_builds_on_nothing_is_unknown_and_so_is_what_builds_on_it() {
     let record = read(&script);
     assert!(record.window(ModelCallId(1)).is_err() && record.window(ModelCallId(2)).is_err());
     assert_eq!(record.window(ModelCallId(4)), Ok(ids(&[9])));
+    let all: Vec<_> = record.windows_all().map(|(_, window)| window.is_ok()).collect();
+    assert_eq!(all, [false, false, true, true]);
 }
 
 #[test]
@@ -223,7 +225,10 @@ proptest! {
             script.fact(called(number, u32::try_from(keep).unwrap(), added));
             expected.push((ModelCallId(number), Ok(window.clone())));
         }
-        prop_assert_eq!(read(&script).windows_all().collect::<Vec<_>>(), expected);
+        let record = read(&script);
+        let one_by_one = record.model_calls().map(|call| (call, record.window(call)));
+        prop_assert_eq!(one_by_one.collect::<Vec<_>>(), expected.clone());
+        prop_assert_eq!(record.windows_all().collect::<Vec<_>>(), expected);
     }
 }
 
@@ -252,6 +257,19 @@ fn texts_say_how_much_of_them_is_kept() {
         let dangling = usize::from(fidelity == Fidelity::Unknown);
         assert_eq!(record.dangling().len(), dangling, "a missing text is a notice, not an error");
     }
+}
+
+/// A small record can name one long text many times; no view works through that.
+#[test]
+fn a_reply_that_repeats_a_long_part_is_given_up() {
+    let mut script = Script::started();
+    let long = reply_part(&mut script, &ReplyPart::text("x".repeat(1024 * 1024)));
+    script.item(1, Origin::Model(ModelCallId(1)), Body::Reply { parts: vec![long; 100_000] });
+    script.fact(ended(Some(1)));
+    let record = read(&script);
+    let text = record.item_text(ItemId(1)).unwrap();
+    assert!(text.fidelity == Fidelity::Unknown && text.text.len() < 64 * 1024 * 1024);
+    assert_eq!(record.summary().unwrap().answer, None);
 }
 
 #[test]
