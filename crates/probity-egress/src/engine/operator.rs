@@ -1,4 +1,5 @@
 use super::cursor::{Cursor, Starved};
+use super::swallow::is_line_break;
 
 /// How many blanks may stand around an operator.
 const BLANKS_MAX: usize = 12;
@@ -18,6 +19,19 @@ impl Quote {
         let Some(mark) = quote.next()?.filter(|c| matches!(c, '"' | '\'' | '`')) else { return Ok(None) };
         *ahead = quote;
         Ok(Some(Self { mark, backslashes }))
+    }
+
+    /// Reads one character inside the quotes, an escaped one with its backslashes, unless the line ends.
+    pub(super) fn inside(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
+        let escaped = ahead.run(64, |c| c == '\\')? > 0;
+        let mut next = ahead.clone();
+        match next.next()?.filter(|c| !is_line_break(*c)) {
+            Some(c) => {
+                *ahead = next;
+                Ok(Some(c))
+            }
+            None => Ok(escaped.then_some('\\')),
+        }
     }
 
     /// Whether the cursor stands before the closing quote: the mark behind as many backslashes or fewer.

@@ -35,7 +35,7 @@ impl Swallow {
             }
             Self::Quoted(quote) => {
                 if !quote.closes(cursor)? {
-                    ahead.eat_if(|c| !is_line_break(c))?;
+                    Quote::inside(&mut ahead)?;
                 }
             }
             Self::Bare => {

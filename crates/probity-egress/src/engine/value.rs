@@ -1,6 +1,5 @@
 use super::cursor::{Cursor, Starved};
 use super::operator::{Operator, Quote};
-use super::swallow::is_line_break;
 use crate::vocabulary::Strength;
 
 /// How much of a value is read before it counts as long, and is taken for a secret whatever it says.
@@ -30,12 +29,10 @@ pub(super) fn read_quoted(ahead: &mut Cursor<'_>, quote: Quote) -> Result<Value,
         if quote.closes(ahead)? {
             return Ok(Value { text, quote: Some(quote), long: false });
         }
-        let mut next = ahead.clone();
-        match next.next()? {
-            Some(c) if !is_line_break(c) => text.push(c),
-            Some(_) | None => return Ok(Value { text, quote: Some(quote), long: ahead.at_window_end() }),
+        match Quote::inside(ahead)? {
+            Some(c) => text.push(c),
+            None => return Ok(Value { text, quote: Some(quote), long: ahead.at_window_end() }),
         }
-        *ahead = next;
     }
     Ok(Value { text, quote: Some(quote), long: true })
 }

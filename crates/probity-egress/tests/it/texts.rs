@@ -26,6 +26,9 @@ fn names_decide_in_every_notation() {
         r#"{"clientSecret": "[REDACTED:secret]", "user": "bob"}"#,
     );
     check(r#""{\"password\": \"hunter22\"}""#, r#""{\"password\": \"[REDACTED:password]\"}""#);
+    check(r#"password = "ab\"c9d" x"#, r#"password = "[REDACTED:password]" x"#);
+    check(r#"{\"secret\": \"ab12\\\"cd34\", \"a\": 1}"#, r#"{\"secret\": \"[REDACTED:secret]\", \"a\": 1}"#);
+    check(&format!("password=\"{}\\\"tail\" x", "ab1".repeat(300)), "password=\"[REDACTED:password]\" x");
     check("password: hunter22\nuser: bob", "password: [REDACTED:password]\nuser: bob");
     check("db-passwd = \"correct horse battery\"", "db-passwd = \"correct horse battery\"");
     check("db-passwd = \"correct horse 9\"", "db-passwd = \"[REDACTED:password]\"");
