@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use probity_contract::{Emission, Entry, Part};
+use probity_contract::{Emission, Entry, Kept, Part, PartId};
 use probity_trace::{
     FRAME_BYTES_MAX, FrameError, FrameReader, KIND_ENTRY, KIND_PART, Noted, Record, TornTail, encode_frame,
 };
@@ -92,10 +92,11 @@ fn a_cut_leaves_exactly_the_frames_before_it() {
 
 #[test]
 fn a_line_over_the_limit_is_refused_and_leaves_no_trace() {
-    let mut script = Script::default();
-    script.part(&"x".repeat(FRAME_BYTES_MAX));
+    // A control character takes six bytes of JSON.
+    let text = "\u{1}".repeat(FRAME_BYTES_MAX / 6 + 1);
+    let part = Part { id: PartId::of(""), kept: Kept::Full(text.into()) };
     let mut bytes = b"before".to_vec();
-    let error = encode_frame(&script.emissions[0], &mut bytes).unwrap_err();
+    let error = encode_frame(&Emission::Part(part), &mut bytes).unwrap_err();
     assert!(error.to_string().ends_with("over the limit of 67108864"), "{error}");
     assert_eq!(bytes, b"before");
 }

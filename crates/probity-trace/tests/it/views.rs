@@ -264,7 +264,7 @@ fn texts_say_how_much_of_them_is_kept() {
 fn a_reply_that_repeats_a_long_part_is_given_up() {
     let mut script = Script::started();
     let long = reply_part(&mut script, &ReplyPart::text("x".repeat(1024 * 1024)));
-    script.item(1, Origin::Model(ModelCallId(1)), Body::Reply { parts: vec![long; 100_000] });
+    script.item(1, Origin::Model(ModelCallId(1)), Body::Reply { parts: vec![long; 100] });
     script.fact(ended(Some(1)));
     let record = read(&script);
     let text = record.item_text(ItemId(1)).unwrap();
