@@ -95,11 +95,13 @@ fn window() -> impl Strategy<Value = Vec<Arc<Item>>> {
     })
 }
 
-fn item(id: u32, content: Content) -> Arc<Item> {
+/// An item of a task's context.
+pub(crate) fn item(id: u32, content: Content) -> Arc<Item> {
     Arc::new(Item { id: ItemId(id), origin: Origin::Task, label: Label::trusted(), content })
 }
 
-fn request(items: Vec<Arc<Item>>) -> ModelRequest {
+/// A question with these items in the window and one tool on offer.
+pub(crate) fn request(items: Vec<Arc<Item>>) -> ModelRequest {
     let tool = ToolSpec {
         name: ToolName::new("pay").unwrap(),
         description: "Pays.".into(),

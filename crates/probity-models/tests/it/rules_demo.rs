@@ -6,12 +6,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use probity_contract::{
-    CallId, Content, Effect, Item, ItemId, Label, ModelParams, ModelRequest, Origin, ProposedCall, ReplyPart,
-    ReplyPartKind, Stop, ToolChoice, ToolName, ToolSpec,
-};
+use probity_contract::{CallId, Content, Item, ProposedCall, ReplyPart, ReplyPartKind, Stop};
 use probity_models::RulesModel;
 use serde_json::{Value, json};
+
+use crate::rules::{item, request};
 
 /// What came of a proposed call.
 type Played = Result<String, String>;
@@ -56,29 +55,16 @@ impl Task {
     }
 
     fn push(&mut self, content: Content) {
-        let id = ItemId(self.items.last().map_or(1, |item| item.id.0 + 1));
-        self.items.push(Arc::new(Item { id, origin: Origin::Task, label: Label::trusted(), content }));
+        let id = self.items.last().map_or(1, |item| item.id.0 + 1);
+        self.items.push(item(id, content));
     }
 
     /// Runs to the answer; a line for each thing that happened.
     fn run(mut self, play: impl Fn(&str, &Value, usize) -> Played) -> Vec<String> {
-        let tool = ToolSpec {
-            name: ToolName::new("any").unwrap(),
-            description: String::new(),
-            input_schema: json!({}),
-            effect: Effect::Pure,
-        };
-        let tools: Arc<[ToolSpec]> = [tool].into();
         let mut course = Vec::new();
         let mut calls_made = 0;
         for turn in 1..10 {
-            let request = ModelRequest {
-                items: Arc::new(self.items.clone()),
-                tools: tools.clone(),
-                tool_choice: ToolChoice::Auto,
-                params: Arc::new(ModelParams::default()),
-            };
-            let reply = self.model.decide(&request).unwrap().reply;
+            let reply = self.model.decide(&request(self.items.clone())).unwrap().reply;
             let calls: Vec<ProposedCall> = reply.parts.iter().filter_map(call).cloned().collect();
             course.extend(reply.parts.iter().filter_map(text).map(|text| format!("{turn} says {text}")));
             if reply.stop == Stop::EndTurn {
@@ -257,4 +243,39 @@ fn the_example_without_a_policy_says_what_it_was_told() {
     );
     let allowed = Task::load("examples/denied-by-default.toml").run(minutes);
     assert_eq!(allowed.last().unwrap(), "2 says Decided: rent the hall on Mill Street for two days.");
+}
+
+/// The rules and the table of windows in `docs/rules-model.md`.
+#[test]
+fn the_reference_page_shows_what_happens() {
+    let page = include_str!("../../../../docs/rules-model.md");
+    let rules = page.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
+    let model = RulesModel::from_toml("rules/page", rules).unwrap();
+    let handbook = Content::Context { name: "handbook".into(), text: "The limit is 500.00 EUR".into() };
+    let person = Content::Person("pay 2,450.00 EUR to Acme".into());
+    let result = |text: &str, is_error| Content::ToolResult {
+        call: CallId(1),
+        provider_id: String::new(),
+        tool: "pay".into(),
+        text: text.into(),
+        is_error,
+    };
+    for (contents, expected) in [
+        (vec![handbook, person.clone()], "2,450.00 EUR is 1,950.00 EUR over the limit of 500.00 EUR."),
+        (vec![person.clone()], r#"I pay Acme.pay({"amount":2450,"to":"Acme"})"#),
+        (vec![person.clone(), result("sent, P-17", false)], "Paid as P-17."),
+        (vec![person, result("sent, P-17", true)], "NoAnswer"),
+    ] {
+        let items = (1..).zip(contents).map(|(id, content)| item(id, content)).collect();
+        let said = match model.decide(&request(items)) {
+            Ok(decided) => decided.reply.parts.iter().map(shown).collect(),
+            Err(error) => format!("{:?}", error.class),
+        };
+        assert_eq!(said, expected);
+    }
+}
+
+fn shown(part: &ReplyPart) -> String {
+    let calls = call(part).map(|call| format!("{}({})", call.name, call.arguments));
+    text(part).map(str::to_owned).or(calls).unwrap_or_default()
 }
