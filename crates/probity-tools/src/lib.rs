@@ -1,1 +1,24 @@
-//! Built-in tools: files inside roots, a sandboxed shell, allow-listed HTTP.
+//! Built-in tools: files inside declared roots, a sandboxed shell, allow-listed HTTP, and any async function.
+//!
+//! Every tool here acts only on the arguments inside a permit, tells its targets before it is judged, and refuses to act
+//! when what it would touch is no longer what was judged. The decisions stand in `docs/design/tools.md`.
+
+mod clip;
+mod fs;
+mod function;
+mod http;
+mod path;
+mod root;
+mod sandbox;
+mod schema;
+mod setup;
+mod shell;
+mod stop;
+
+pub use fs::fs_tools;
+pub use function::FnTool;
+pub use http::{AllowedHost, AllowedHostError, HttpConfig, HttpGetTool};
+pub use root::Root;
+pub use sandbox::{SandboxSupport, maybe_run_sandbox_helper, sandbox_helper_main, sandbox_support};
+pub use setup::ToolSetupError;
+pub use shell::{ShellConfig, ShellTool};

@@ -1,0 +1,360 @@
+//! Roots: the only places that tools may touch, and what a called path leads to inside them.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_fs_ext::DirExt as _;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, MetadataExt as _};
+use probity_contract::{Access, Target, ToolError, ToolErrorClass, ToolName};
+
+use crate::path::{RelPath, is_hard_to_see, join};
+use crate::setup::ToolSetupError;
+
+/// Links that one path may pass through (what Linux allows).
+const LINKS_MAX: usize = 40;
+
+/// File systems that are windows into the kernel, by the magic number of `statfs(2)`: procfs, sysfs, securityfs,
+/// debugfs, tracefs, cgroup, cgroup2, bpf, devpts.
+const KERNEL_FILE_SYSTEMS: [i64; 9] = [
+    0x9fa0,
+    0x6265_6572,
+    0x7363_6673,
+    0x6462_6720,
+    0x7472_6163,
+    0x0027_e0eb,
+    0x6367_7270,
+    0xcafe_4a11,
+    0x1cd1,
+];
+
+/// A directory that tools may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// What calls and policies name it: 1 to 64 ASCII letters, digits, `_` or `-`.
+    pub name: String,
+    /// Where it is. It must exist when the tools are set up, and links to it are followed then and never again.
+    pub path: PathBuf,
+    /// Whether tools may change what is in it.
+    pub write: bool,
+}
+
+/// The roots of one set of tools, opened.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    // INVARIANT: at least one, names distinct.
+    opened: Vec<OpenRoot>,
+}
+
+#[derive(Debug)]
+pub(crate) struct OpenRoot {
+    pub(crate) name: String,
+    /// Absolute, without links, UTF-8.
+    pub(crate) path: String,
+    pub(crate) write: bool,
+    dir: Dir,
+    device: u64,
+}
+
+/// What a called path leads to: the parts are relative to the root and without links.
+#[derive(Debug, Clone)]
+pub(crate) struct Resolved {
+    roots: Arc<Roots>,
+    root: usize,
+    called: String,
+    parts: Vec<String>,
+}
+
+/// The directory that holds a resolved path, reached without following a link, and the name in it.
+pub(crate) struct Place {
+    pub(crate) parent: Dir,
+    pub(crate) leaf: String,
+}
+
+impl Roots {
+    /// Opens the roots. This is the one place that uses the process's own authority over the file system.
+    pub(crate) fn open(tool: &str, roots: &[Root]) -> Result<Arc<Self>, ToolSetupError> {
+        let mut names = BTreeSet::new();
+        let mut opened = Vec::new();
+        for Root { name, path, write } in roots {
+            let config = |why: String| ToolSetupError::config(tool, why);
+            ToolName::new(name).map_err(|error| ToolSetupError::name(tool, error))?;
+            if !names.insert(name) {
+                return Err(config(format!("two roots are called `{name}`")));
+            }
+            let io = |source| ToolSetupError::io(tool, format!("open the root `{name}`"), source);
+            let real = std::fs::canonicalize(path).map_err(io)?;
+            let text = real.to_str().ok_or_else(|| config(format!("the root `{name}` has no UTF-8 path")))?;
+            let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(io)?;
+            if is_kernel_file_system(&dir).map_err(io)? {
+                return Err(config(format!("the root `{name}` lies in a file system of the kernel")));
+            }
+            let device = dir.dir_metadata().map_err(io)?.dev();
+            opened.push(OpenRoot { name: name.clone(), path: text.to_owned(), write: *write, dir, device });
+        }
+        if opened.is_empty() {
+            return Err(ToolSetupError::config(tool, "at least one root is needed"));
+        }
+        Ok(Arc::new(Self { opened }))
+    }
+
+    pub(crate) fn all(&self) -> &[OpenRoot] {
+        &self.opened
+    }
+
+    /// One sentence for the tool's description.
+    pub(crate) fn describe(&self) -> String {
+        let names: Vec<String> = self
+            .opened
+            .iter()
+            .map(|root| {
+                format!("`{}` ({})", root.name, if root.write { "read and write" } else { "read only" })
+            })
+            .collect();
+        match self.opened.as_slice() {
+            [_] => format!("Paths are relative to the root {}.", names.concat()),
+            _ => format!(
+                "Roots: {}. A path that starts with a root's name and `/` is inside that root; any other path is \
+                 inside the first root.",
+                names.join(", ")
+            ),
+        }
+    }
+
+    /// Which root a path names, and where in it.
+    pub(crate) fn address(&self, path: &RelPath) -> (usize, RelPath) {
+        if let (true, Some((first, rest))) = (self.opened.len() > 1, path.split_first())
+            && let Some(index) = self.opened.iter().position(|root| root.name == first)
+        {
+            return (index, rest);
+        }
+        (0, path.clone())
+    }
+
+    /// Follows a called path through its links, as far as it exists.
+    pub(crate) fn resolve(self: &Arc<Self>, text: &str) -> Result<Resolved, ToolError> {
+        let (index, path) = self.address(&RelPath::parse(text)?);
+        let root = self.opened.get(index).ok_or_else(|| outside(text))?;
+        let parts = follow(&root.dir, path.parts()).map_err(|why| why.into_error(&path.to_string()))?;
+        Ok(Resolved { roots: Arc::clone(self), root: index, called: path.to_string(), parts })
+    }
+}
+
+impl Resolved {
+    pub(crate) fn root(&self) -> Result<&OpenRoot, ToolError> {
+        self.roots.opened.get(self.root).ok_or_else(|| outside(&self.called))
+    }
+
+    /// The path in words: with its root's name where there are several.
+    pub(crate) fn shown(&self) -> String {
+        match (self.roots.opened.as_slice(), self.roots.opened.get(self.root)) {
+            ([_, _, ..], Some(root)) => format!("{}/{}", root.name, self.called),
+            _ => self.called.clone(),
+        }
+    }
+
+    pub(crate) fn resolved(&self) -> String {
+        join(&self.parts)
+    }
+
+    pub(crate) fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
+    pub(crate) fn target(&self, access: Access) -> Result<Target, ToolError> {
+        Ok(Target::Path {
+            root: self.root()?.name.clone(),
+            path: self.called.clone(),
+            resolved: self.resolved(),
+            access,
+        })
+    }
+
+    /// Opens the directory itself.
+    pub(crate) fn dir(&self) -> Result<Dir, ToolError> {
+        walk(&self.root()?.dir, &self.parts, Missing::Fail).map_err(|error| self.error(&error))
+    }
+
+    /// Opens the directory that holds the path, or nothing when the path is the root itself.
+    pub(crate) fn place(&self) -> Result<Option<Place>, ToolError> {
+        self.hold(Missing::Fail)
+    }
+
+    /// The same, and directories that are missing on the way are made.
+    pub(crate) fn place_made(&self) -> Result<Option<Place>, ToolError> {
+        self.hold(Missing::Make)
+    }
+
+    fn hold(&self, missing: Missing) -> Result<Option<Place>, ToolError> {
+        let Some((leaf, parents)) = self.parts.split_last() else { return Ok(None) };
+        let parent = walk(&self.root()?.dir, parents, missing).map_err(|error| self.error(&error))?;
+        Ok(Some(Place { parent, leaf: leaf.clone() }))
+    }
+
+    /// Whether an opened file belongs to a file system that is a window into the kernel.
+    pub(crate) fn refuse_kernel(&self, file: &impl std::os::fd::AsFd, device: u64) -> Result<(), ToolError> {
+        if device == self.root()?.device
+            || !is_kernel_file_system(file).map_err(|error| self.error(&error))?
+        {
+            return Ok(());
+        }
+        Err(refused(format!("`{}` lies in a file system of the kernel", self.shown())))
+    }
+
+    /// An I/O error in words that name the path as it was called.
+    pub(crate) fn error(&self, error: &io::Error) -> ToolError {
+        path_error(error, &self.shown())
+    }
+}
+
+/// An I/O error in words; the system's own text is kept short and holds no path.
+pub(crate) fn path_error(error: &io::Error, shown: &str) -> ToolError {
+    let (class, why) = match error.kind() {
+        io::ErrorKind::NotFound => (ToolErrorClass::NotFound, "it does not exist".to_owned()),
+        io::ErrorKind::NotADirectory => {
+            (ToolErrorClass::NotFound, "a part of it is not a directory".to_owned())
+        }
+        io::ErrorKind::IsADirectory => (ToolErrorClass::InvalidArguments, "it is a directory".to_owned()),
+        io::ErrorKind::AlreadyExists => (ToolErrorClass::Refused, "it exists already".to_owned()),
+        io::ErrorKind::PermissionDenied => (ToolErrorClass::Refused, "permission was denied".to_owned()),
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            (ToolErrorClass::Refused, "a link stands where none was when the call was judged".to_owned())
+        }
+        kind => (ToolErrorClass::Failed, kind.to_string()),
+    };
+    ToolError::new(class, format!("cannot use `{shown}`: {why}"))
+}
+
+pub(crate) fn refused(message: impl Into<String>) -> ToolError {
+    ToolError::new(ToolErrorClass::Refused, message)
+}
+
+fn outside(shown: &str) -> ToolError {
+    refused(format!("`{}` leads outside of its root", crate::clip::word(shown)))
+}
+
+/// Why a path could not be followed.
+enum Lost {
+    Outside,
+    Loop,
+    HardToSee,
+    Io(io::Error),
+}
+
+impl Lost {
+    fn into_error(self, shown: &str) -> ToolError {
+        match self {
+            Self::Outside => outside(shown),
+            Self::Loop => refused(format!("`{shown}` passes through more than {LINKS_MAX} links")),
+            Self::HardToSee => refused(format!("`{shown}` is a link to a name that is hard to see")),
+            Self::Io(error) => path_error(&error, shown),
+        }
+    }
+}
+
+/// The parts that `called` leads to when links are followed. What does not exist is kept as it was called.
+///
+/// A link is followed only when it is relative and never steps above the root, not even to come back.
+fn follow(root: &Dir, called: &[String]) -> Result<Vec<String>, Lost> {
+    let mut pending: VecDeque<String> = called.iter().cloned().collect();
+    let mut done: Vec<String> = Vec::new();
+    let mut links = 0;
+    while let Some(part) = pending.pop_front() {
+        match part.as_str() {
+            "" | "." => continue,
+            ".." => {
+                done.pop().ok_or(Lost::Outside)?;
+                continue;
+            }
+            _ => done.push(part),
+        }
+        let here = join(&done);
+        let metadata = match root.symlink_metadata(&here) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A link may not lead through what is not there: `missing/..` has no meaning to agree on.
+                if pending.iter().any(|part| part == "..") {
+                    return Err(Lost::Io(error));
+                }
+                done.extend(pending.into_iter().filter(|part| !part.is_empty() && part != "."));
+                return Ok(done);
+            }
+            Err(error) => return Err(Lost::Io(error)),
+        };
+        if metadata.is_symlink() {
+            links += 1;
+            if links > LINKS_MAX {
+                return Err(Lost::Loop);
+            }
+            let goal = root.read_link_contents(&here).map_err(Lost::Io)?;
+            done.pop();
+            unshift(&mut pending, &goal)?;
+        } else if !metadata.is_dir() && !pending.is_empty() {
+            return Err(Lost::Io(io::ErrorKind::NotADirectory.into()));
+        }
+    }
+    Ok(done)
+}
+
+fn unshift(pending: &mut VecDeque<String>, goal: &Path) -> Result<(), Lost> {
+    let goal = goal.to_str().ok_or(Lost::HardToSee)?;
+    if goal.starts_with('/') {
+        return Err(Lost::Outside);
+    }
+    if goal.chars().any(is_hard_to_see) {
+        return Err(Lost::HardToSee);
+    }
+    for part in goal.rsplit('/') {
+        pending.push_front(part.to_owned());
+    }
+    Ok(())
+}
+
+/// What to do about a directory that is not there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Fail,
+    Make,
+}
+
+/// Walks down from `root` without following a link at any step.
+fn walk(root: &Dir, parts: &[String], missing: Missing) -> io::Result<Dir> {
+    let mut here = root.try_clone()?;
+    for part in parts {
+        here = match here.open_dir_nofollow(part) {
+            Err(error) if missing == Missing::Make && error.kind() == io::ErrorKind::NotFound => {
+                match here.create_dir(part) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                    _ => here.open_dir_nofollow(part)?,
+                }
+            }
+            opened => opened?,
+        };
+    }
+    Ok(here)
+}
+
+fn is_kernel_file_system(file: &impl std::os::fd::AsFd) -> io::Result<bool> {
+    #[cfg(target_os = "linux")]
+    {
+        // The field's width differs between targets.
+        #[expect(
+            clippy::unnecessary_cast,
+            clippy::cast_lossless,
+            reason = "i64 on some targets, i32 on others"
+        )]
+        let magic = rustix::fs::fstatfs(file)?.f_type as i64;
+        Ok(KERNEL_FILE_SYSTEMS.contains(&magic))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (file, KERNEL_FILE_SYSTEMS);
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+#[path = "root_tests.rs"]
+mod tests;

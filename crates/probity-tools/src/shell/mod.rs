@@ -1,0 +1,338 @@
+//! `shell`: one program with its arguments, in a sandbox.
+//!
+//! The decision: an argument list, never a string for a shell to read, so that a policy sees the words that the program
+//! gets. Who needs a pipe can call `sh -c`, and a policy can refuse exactly that.
+
+mod output;
+#[cfg(target_os = "linux")]
+mod supervise;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use probity_contract::{
+    Access, Arguments, BoxFuture, Effect, Permit, Target, Tool, ToolContext, ToolError, ToolErrorClass,
+    ToolOutput, ToolSpec,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::clip;
+use crate::fs::{as_judged, read_arguments};
+use crate::root::{Resolved, Root, Roots};
+use crate::sandbox::{Job, is_lent};
+use crate::schema;
+use crate::setup::ToolSetupError;
+use crate::stop::{Stop, blocking};
+
+/// Arguments of one call.
+const ARGV_MAX: usize = 4_096;
+/// Bytes that are kept for the lines around the output.
+const FRAME_BYTES: usize = 512;
+/// Where programs are looked for when the environment does not say.
+const PATH_DEFAULT: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+/// Variables that the sandbox sets itself.
+const OWN_NAMES: [&str; 4] = ["HOME", "PATH", "TERM", "TMPDIR"];
+/// Variables that are always taken over.
+const TAKEN_NAMES: [&str; 2] = ["LANG", "TZ"];
+
+/// What `shell` may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellConfig {
+    /// What programs may read and, where a root says so, write. The first root is the default working directory.
+    pub roots: Vec<Root>,
+    /// Whether programs may use TCP and UDP, to anywhere.
+    pub network: bool,
+    /// Names of environment variables that are taken over beside `LANG` and `TZ`. Everything else is withheld.
+    pub env_names: Vec<String>,
+    /// Files and directories beside the roots and the system's own that programs may read and execute, for example a
+    /// toolchain.
+    pub readable: Vec<PathBuf>,
+    /// Open files of one process.
+    pub open_files_max: u64,
+    /// Bytes of one file that a program writes.
+    pub file_bytes_max: u64,
+    /// A newer Landlock ABI than the sandbox needs by itself. It can only ask for more.
+    pub landlock_abi_min: u32,
+    /// The program that lends itself as the helper, if not the running one. It must call
+    /// [`crate::maybe_run_sandbox_helper`].
+    pub helper: Option<PathBuf>,
+}
+
+impl ShellConfig {
+    /// These roots, no network, nothing else of the environment, 1,024 open files, files up to 1 GiB.
+    #[must_use]
+    pub const fn new(roots: Vec<Root>) -> Self {
+        Self {
+            roots,
+            network: false,
+            env_names: Vec::new(),
+            readable: Vec::new(),
+            open_files_max: 1_024,
+            file_bytes_max: 1024 * 1024 * 1024,
+            landlock_abi_min: 0,
+            helper: None,
+        }
+    }
+}
+
+/// The tool `shell`.
+///
+/// A call runs one program in a sandbox: it reads the roots, the system's programs and libraries, and what was declared;
+/// it writes the writable roots and a private temporary directory; without a grant it has no network; it cannot touch
+/// other processes; and whatever it started is dead when the call ends. When the kernel cannot keep all of this, the
+/// call fails with `Unavailable` and nothing ran.
+///
+/// It does not promise to bound memory, processor time below the call's time limit, or the disk space of writable
+/// roots; to hide which files exist, names of users or facts about the machine; or to survive faults of the kernel.
+/// When the host process is itself killed, only the program that was started dies with it, not its children.
+pub struct ShellTool {
+    spec: ToolSpec,
+    roots: Arc<Roots>,
+    /// What every job has in common.
+    base: Job,
+    helper: PathBuf,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The program and its arguments, for example `["git", "status"]`. No shell reads them: write
+    /// `["sh", "-c", "a | b"]` to use one.
+    #[schemars(length(min = 1))]
+    argv: Vec<String>,
+    /// The working directory, a path inside a root. Default: the first root.
+    #[serde(default)]
+    cwd: Option<String>,
+    /// What the program reads on its standard input. Default: nothing.
+    #[serde(default)]
+    stdin: Option<String>,
+}
+
+impl ShellTool {
+    /// The tool with its configuration. Reads the environment of the process once, here.
+    ///
+    /// # Errors
+    /// When a root or readable path is missing, a variable's name is not usable, or the running program lends no
+    /// helper.
+    pub fn new(config: ShellConfig) -> Result<Self, ToolSetupError> {
+        let config_error = |why: &str| ToolSetupError::config("shell", why);
+        let helper = match config.helper {
+            Some(helper) => helper,
+            None if is_lent() => PathBuf::from("/proc/self/exe"),
+            None => return Err(config_error("call `maybe_run_sandbox_helper` at the start of `main`")),
+        };
+        let roots = Roots::open("shell", &config.roots)?;
+        let readable = config.readable.iter().map(|path| real(path)).collect::<Result<Vec<_>, _>>()?;
+        let paths =
+            |write| roots.all().iter().filter(move |root| root.write == write).map(|root| root.path.clone());
+        let base = Job {
+            argv: Vec::new(),
+            env: environment(&config.env_names)?,
+            stdin: String::new(),
+            cwd_root: String::new(),
+            cwd: Vec::new(),
+            read: paths(false).chain(readable).collect(),
+            write: paths(true).collect(),
+            network: config.network,
+            landlock_abi_min: config.landlock_abi_min,
+            open_files_max: config.open_files_max,
+            file_bytes_max: config.file_bytes_max,
+            parent: 0,
+        };
+        let network = if config.network { "The network can be used." } else { "There is no network." };
+        let description = format!(
+            "Runs one program in a sandbox and returns its exit code and output. It can write only in writable roots \
+             and in the directory named by TMPDIR, which is deleted afterwards; background processes are killed when \
+             the program ends. {network} {}",
+            roots.describe()
+        );
+        Ok(Self { spec: schema::spec::<Args>("shell", description, Effect::Once)?, roots, base, helper })
+    }
+}
+
+impl Tool for ShellTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn targets<'a>(&'a self, arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Target>, ToolError>> {
+        Box::pin(async move {
+            let args: Args = read_arguments(arguments)?;
+            check(&args)?;
+            let roots = Arc::clone(&self.roots);
+            let resolving = tokio::task::spawn_blocking(move || {
+                let cwd = resolve(&roots, &args)?;
+                targets(&args, &cwd)
+            });
+            resolving.await.unwrap_or_else(|_| {
+                Err(ToolError::new(ToolErrorClass::Panicked, "the working directory could not be resolved"))
+            })
+        })
+    }
+
+    fn run<'a>(&'a self, permit: Permit, cx: ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let roots = Arc::clone(&self.roots);
+            let (job, helper) = (self.base.clone(), self.helper.clone());
+            let call = Arc::clone(permit.call());
+            let bytes_max = cx.output_bytes_max;
+            // Ending the group takes a moment that the answer waits for.
+            let grace = Duration::from_millis(1_500);
+            blocking(&cx, grace, move |stop| {
+                let args: Args = read_arguments(call.arguments())?;
+                check(&args)?;
+                let cwd = resolve(&roots, &args)?;
+                as_judged(call.targets(), &targets(&args, &cwd)?)?;
+                act(job, args, &cwd, &helper, stop, bytes_max)
+            })
+            .await
+        })
+    }
+}
+
+fn check(args: &Args) -> Result<(), ToolError> {
+    let invalid = |why: &str| Err(ToolError::new(ToolErrorClass::InvalidArguments, why));
+    if args.argv.first().is_none_or(String::is_empty) {
+        return invalid("`argv` must start with a program");
+    }
+    if args.argv.len() > ARGV_MAX {
+        return invalid(&format!("`argv` has more than {ARGV_MAX} parts"));
+    }
+    if args.argv.iter().any(|part| part.contains('\0')) {
+        return invalid("`argv` holds a zero character");
+    }
+    Ok(())
+}
+
+fn resolve(roots: &Arc<Roots>, args: &Args) -> Result<Resolved, ToolError> {
+    match &args.cwd {
+        Some(cwd) => roots.resolve(cwd),
+        None => roots.resolve("."),
+    }
+}
+
+fn targets(args: &Args, cwd: &Resolved) -> Result<Vec<Target>, ToolError> {
+    let access = if cwd.root()?.write { Access::Write } else { Access::Read };
+    Ok(vec![Target::Command { argv: args.argv.clone() }, cwd.target(access)?])
+}
+
+/// The environment of every program: little, and nothing that was not named.
+fn environment(names: &[String]) -> Result<Vec<(String, String)>, ToolSetupError> {
+    let mut environment = vec![("TERM".to_owned(), "dumb".to_owned()), ("PATH".to_owned(), search_path())];
+    for name in TAKEN_NAMES.iter().copied().chain(names.iter().map(String::as_str)) {
+        if name.is_empty()
+            || name.contains(['=', '\0'])
+            || name.starts_with("LD_")
+            || OWN_NAMES.contains(&name)
+        {
+            let why = format!("the environment variable `{}` cannot be taken over", clip::word(name));
+            return Err(ToolSetupError::config("shell", why));
+        }
+        if let Ok(value) = std::env::var(name) {
+            environment.push((name.to_owned(), value));
+        }
+    }
+    Ok(environment)
+}
+
+/// The absolute directories of the process's own search path: a relative one would mean the working directory.
+fn search_path() -> String {
+    let own = std::env::var("PATH").unwrap_or_default();
+    let absolute: Vec<&str> = own.split(':').filter(|part| part.starts_with('/')).collect();
+    if absolute.is_empty() { PATH_DEFAULT.to_owned() } else { absolute.join(":") }
+}
+
+fn real(path: &std::path::Path) -> Result<String, ToolSetupError> {
+    let io =
+        |error| ToolSetupError::io("shell", format!("find the readable path `{}`", path.display()), error);
+    let real = std::fs::canonicalize(path).map_err(io)?;
+    let text = real.to_str().map(str::to_owned);
+    text.ok_or_else(|| ToolSetupError::config("shell", "a readable path is not UTF-8"))
+}
+
+#[cfg(target_os = "linux")]
+fn act(
+    mut job: Job,
+    args: Args,
+    cwd: &Resolved,
+    helper: &std::path::Path,
+    stop: &Stop,
+    bytes_max: usize,
+) -> Result<ToolOutput, ToolError> {
+    let unavailable = |error: &std::io::Error| {
+        let message = format!("the private temporary directory cannot be made, so nothing ran: {error}");
+        ToolError::new(ToolErrorClass::Unavailable, message)
+    };
+    // A working directory that is not there is the call's mistake; found here, it reads as one.
+    cwd.dir()?;
+    let temp =
+        tempfile::Builder::new().prefix("probity-shell-").tempdir().map_err(|error| unavailable(&error))?;
+    let real = std::fs::canonicalize(temp.path()).map_err(|error| unavailable(&error))?;
+    let place =
+        real.to_str().ok_or_else(|| unavailable(&std::io::ErrorKind::InvalidFilename.into()))?.to_owned();
+    job.env.extend([("HOME".to_owned(), place.clone()), ("TMPDIR".to_owned(), place.clone())]);
+    job.write.push(place);
+    job.argv = args.argv;
+    job.stdin = args.stdin.unwrap_or_default();
+    job.cwd_root.clone_from(&cwd.root()?.path);
+    job.cwd = cwd.parts().to_vec();
+    job.parent = i32::try_from(std::process::id()).unwrap_or_default();
+    let stream_max = bytes_max.saturating_sub(FRAME_BYTES).max(FRAME_BYTES) / 2;
+    match supervise::run(&job, helper, stop, stream_max)? {
+        Ok(finished) => Ok(ToolOutput::text(render(&finished, bytes_max))),
+        Err(stopped) => Err(stopped_error(&stopped)),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn act(
+    _: Job,
+    _: Args,
+    _: &Resolved,
+    _: &std::path::Path,
+    _: &Stop,
+    _: usize,
+) -> Result<ToolOutput, ToolError> {
+    let message = "the sandbox needs Linux, so nothing ran";
+    Err(ToolError::new(ToolErrorClass::Unavailable, message))
+}
+
+#[cfg(target_os = "linux")]
+fn render(finished: &supervise::Finished, bytes_max: usize) -> String {
+    let mut text = supervise::ending(finished.status);
+    text.push('\n');
+    for (name, stream) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
+        if !stream.is_empty() {
+            text.push_str(&format!("[{name}]\n"));
+            text.push_str(&stream.text());
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+        }
+    }
+    if finished.stdout.is_empty() && finished.stderr.is_empty() {
+        text.push_str("[no output]\n");
+    }
+    // Bytes that are not UTF-8 grow when they are shown.
+    if text.len() > bytes_max {
+        let kept = clip::prefix(&text, bytes_max.saturating_sub(FRAME_BYTES)).len();
+        let cut = text.len() - kept;
+        text.truncate(kept);
+        text.push_str(&format!("\n[{cut} bytes cut here]\n"));
+    }
+    text
+}
+
+/// The error of a call that was stopped, with the last that the program said.
+#[cfg(target_os = "linux")]
+fn stopped_error(stopped: &supervise::Stopped) -> ToolError {
+    let mut error = stopped.error.clone();
+    let words = if stopped.stderr.is_empty() { stopped.stdout.text() } else { stopped.stderr.text() };
+    let words = clip::suffix(words.trim(), 120);
+    if !words.is_empty() {
+        error.message.push_str(&format!("; the program's last words: `{}`", clip::word(words)));
+    }
+    error
+}

@@ -1,0 +1,11 @@
+//! The tools through their port, each call with a permit from the gate.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+mod escapes;
+mod files;
+mod functions;
+mod http;
+#[cfg(target_os = "linux")]
+mod sandbox;
+mod support;
