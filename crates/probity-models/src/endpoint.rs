@@ -40,11 +40,9 @@ impl Endpoint {
         let given = base_url.or(provider.base_url()).ok_or(EndpointError::Missing)?;
         let mut url = base(given)?;
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
-        let dialect = match provider {
-            // Whoever names another host means a server that is compatible with OpenAI's older API.
-            Provider::OpenAi if host != "api.openai.com" => Dialect::Chat,
-            provider => provider.dialect(),
-        };
+        // Whoever names another host means a server that is compatible with OpenAI's older API.
+        let is_elsewhere = provider == Provider::OpenAi && host != "api.openai.com";
+        let dialect = if is_elsewhere { Dialect::Chat } else { provider.dialect() };
         let prefix = match url.path().trim_end_matches('/') {
             "" => provider.version_path().to_owned(),
             path => path.to_owned(),

@@ -14,11 +14,9 @@ use crate::limits::PROVIDER_MESSAGE_CHARS_MAX;
 #[must_use]
 pub fn refusal(status: u16, body: &str) -> ModelError {
     let words = words_of(body);
-    let class = match class_of_status(status) {
-        // Gemini answers a wrong key with 400 (`API_KEY_INVALID`).
-        ModelErrorClass::BadRequest if body.contains("API_KEY_INVALID") => ModelErrorClass::Auth,
-        class => class,
-    };
+    // Gemini answers a wrong key with 400.
+    let is_wrong_key = status == 400 && body.contains("API_KEY_INVALID");
+    let class = if is_wrong_key { ModelErrorClass::Auth } else { class_of_status(status) };
     let error = ModelError::new(class, format!("the provider answered {status}: {words}"));
     with_advice(error, status)
 }
@@ -111,18 +109,25 @@ fn class_of_words(error: &Value) -> ModelErrorClass {
 }
 
 fn with_advice(error: ModelError, status: u16) -> ModelError {
-    let hint = match (error.class, status) {
-        (ModelErrorClass::Auth, _) => "check the key and that it may use this model",
-        (ModelErrorClass::NotFound, 300..=399) => {
+    use ModelErrorClass as Class;
+    let hint = match error.class {
+        Class::Auth => "check the key and that it may use this model",
+        Class::NotFound if (300..400).contains(&status) => {
             "redirects are not followed; give the final address as the base URL"
         }
-        (ModelErrorClass::NotFound, _) => "check the model's name and the base URL",
-        (ModelErrorClass::RateLimited, 402) => "add credit to the account, or use another model",
-        (ModelErrorClass::RateLimited, _) => "wait and try again, or check the account's limits and credit",
-        (ModelErrorClass::ServerError, _) => "try again later; the provider's status page may say more",
-        (ModelErrorClass::BadRequest, 413) => "give the model less context",
-        (ModelErrorClass::BadRequest, _) => "check the parameters and whether the window fits the model",
-        _ => return error,
+        Class::NotFound => "check the model's name and the base URL",
+        Class::RateLimited if status == 402 => "add credit to the account, or use another model",
+        Class::RateLimited => "wait and try again, or check the account's limits and credit",
+        Class::BadRequest if status == 413 => "give the model less context",
+        Class::BadRequest => "check the parameters and whether the window fits the model",
+        Class::ServerError
+        | Class::Unreachable
+        | Class::TimedOut
+        | Class::Truncated
+        | Class::Malformed
+        | Class::TooLarge
+        | Class::Cancelled
+        | Class::NoAnswer => "try again later; the provider's status page may say more",
     };
     error.with_hint(hint)
 }
@@ -130,10 +135,7 @@ fn with_advice(error: ModelError, status: u16) -> ModelError {
 /// What a body says, in the provider's own words where it has any.
 fn words_of(body: &str) -> String {
     if let Ok(value) = serde_json::from_str::<Value>(body) {
-        let value = match &value {
-            Value::Array(items) => items.first().cloned().unwrap_or_default(),
-            other => other.clone(),
-        };
+        let value = value.get(0).cloned().unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(&value);
         return bounded(&message_of(error).unwrap_or_else(|| value.to_string()));
     }

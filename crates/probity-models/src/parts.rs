@@ -21,6 +21,8 @@ pub(crate) struct Draft {
     pub(crate) text: String,
     /// The provider's own form, where it must be sent back.
     pub(crate) native: Option<Value>,
+    /// Whether the provider itself says that the part is not whole.
+    pub(crate) is_incomplete: bool,
 }
 
 /// What a part under way is.
@@ -39,7 +41,7 @@ impl Parts {
         if let DraftKind::Call { name, .. } = &kind {
             events.push(ModelEvent::CallStarted { part: position(at), name: name.clone() });
         }
-        self.list.push(Draft { kind, text: String::new(), native: None });
+        self.list.push(Draft { kind, text: String::new(), native: None, is_incomplete: false });
         at
     }
 
@@ -103,14 +105,8 @@ pub(crate) struct Ending {
 /// call whose text does not read as JSON is passed on as it is; the engine refuses it and the model reads why.
 pub(crate) fn finished(parts: &Parts, codec: &str, ending: &Ending) -> Result<ModelReply, ModelError> {
     let stop = ending.stop.clone().ok_or_else(|| truncated("no reason for the end was given"))?;
-    let stop = match stop {
-        Stop::EndTurn if parts.has_call() => Stop::ToolCalls,
-        stop => stop,
-    };
-    if let (Some(last), Some(why)) = (parts.list.last(), cut_off_by(&stop))
-        && let DraftKind::Call { name, .. } = &last.kind
-        && serde_json::from_str::<serde::de::IgnoredAny>(&last.text).is_ok()
-    {
+    let stop = if stop == Stop::EndTurn && parts.has_call() { Stop::ToolCalls } else { stop };
+    if let Some((name, why)) = suspicious_call(parts, &stop) {
         let what = format!("{why} while a call of `{name}` was written, and what is there reads as complete");
         return Err(truncated(&what)
             .with_hint("nothing of the reply was executed; allow more output tokens, or ask for less"));
@@ -121,6 +117,21 @@ pub(crate) fn finished(parts: &Parts, codec: &str, ending: &Ending) -> Result<Mo
         usage: ending.usage,
         model: ending.model.clone(),
         response_id: ending.response_id.clone(),
+    })
+}
+
+/// The first call that may be half and does not look it, and why it may be.
+fn suspicious_call<'a>(parts: &'a Parts, stop: &Stop) -> Option<(&'a str, String)> {
+    let last = parts.list.len().checked_sub(1)?;
+    parts.list.iter().enumerate().find_map(|(at, draft)| {
+        let DraftKind::Call { name, .. } = &draft.kind else { return None };
+        let why = match cut_off_by(stop).filter(|_| at == last) {
+            Some(why) => why,
+            None if draft.is_incomplete => "the reply ended".to_owned(),
+            None => return None,
+        };
+        let reads_as_whole = serde_json::from_str::<serde::de::IgnoredAny>(&draft.text).is_ok();
+        reads_as_whole.then_some((name.as_str(), why))
     })
 }
 

@@ -73,7 +73,9 @@ impl Provider {
     #[must_use]
     pub const fn key_variables(self) -> &'static [&'static str] {
         match self {
-            Self::OpenAi | Self::OpenAiChat | Self::Compatible => &["OPENAI_API_KEY"],
+            Self::OpenAi | Self::OpenAiChat => &["OPENAI_API_KEY"],
+            // Not OpenAI's: a key is never sent to another company because it happens to be set.
+            Self::Compatible => &["COMPATIBLE_API_KEY"],
             Self::Anthropic => &["ANTHROPIC_API_KEY"],
             Self::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
             Self::Ollama => &["OLLAMA_API_KEY"],

@@ -1,3 +1,5 @@
+#![expect(clippy::wildcard_enum_match_arm, reason = "tests look for one variant")]
+
 use probity_contract::{ModelErrorClass, ReplyPartKind, Stop};
 
 use super::*;
@@ -147,3 +149,73 @@ fn nothing_is_read_after_the_end() {
     let reply = stream(Provider::OpenAiChat, &[end, "[DONE]", "not json"]).unwrap();
     assert_eq!(reply.parts.len(), 1);
 }
+
+#[test]
+fn a_call_that_the_provider_marks_as_incomplete_is_never_complete() {
+    let body = |arguments: &str| {
+        let arguments = serde_json::Value::from(arguments);
+        format!(
+            r#"{{"status":"completed","output":[{{"type":"function_call","call_id":"1","name":"t","status":"incomplete","arguments":{arguments}}},{{"type":"message","content":[]}}]}}"#
+        )
+    };
+    assert_eq!(class(read(Provider::OpenAi, &body("{}"))), ModelErrorClass::Truncated);
+    assert_eq!(calls(&read(Provider::OpenAi, &body("{")).unwrap()), [("t", "1", "{")]);
+}
+
+proptest::proptest! {
+    /// Damage anywhere gives a reply or an error, and no panic; the same in pieces of any size.
+    #[test]
+    fn damaged_replies_are_read_without_a_panic(which in 0_usize..4, at in 0_usize..900, length in 0_usize..40, piece in 1_usize..50, with in "[ -~\n\r\u{e9}]{0,6}") {
+        let (provider, events) = SAMPLES[which];
+        let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        let mut bytes = body.into_bytes();
+        let from = at.min(bytes.len());
+        let to = (from + length).min(bytes.len());
+        bytes.splice(from..to, with.bytes());
+        let mut whole = ReplyReader::new(provider, "test");
+        let outcome = whole.push(&bytes).and_then(|_| whole.finish());
+        let mut pieces = ReplyReader::new(provider, "test");
+        let in_pieces = bytes.chunks(piece).try_for_each(|piece| pieces.push(piece).map(drop));
+        let in_pieces = in_pieces.and_then(|()| pieces.finish());
+        proptest::prop_assert_eq!(outcome.ok(), in_pieces.ok());
+    }
+}
+
+const SAMPLES: [(Provider, &[&str]); 4] = [
+    (
+        Provider::OpenAiChat,
+        &[
+            r#"{"id":"x","choices":[{"delta":{"reasoning":"hm","content":"a"}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{\"a\":"}}]}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]},"finish_reason":"tool_calls"}]}"#,
+            r#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#,
+            "[DONE]",
+        ],
+    ),
+    (
+        Provider::OpenAi,
+        &[
+            r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","name":"t"}}"#,
+            r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{}"}"#,
+            r#"{"type":"response.completed","response":{"status":"completed","output":[{"type":"function_call","name":"t","call_id":"1","arguments":"{}"}]}}"#,
+        ],
+    ),
+    (
+        Provider::Anthropic,
+        &[
+            r#"{"type":"message_start","message":{"id":"x","content":[],"usage":{"input_tokens":1}}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"1","name":"t","input":{}}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}"#,
+            r#"{"type":"content_block_stop","index":0}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
+            r#"{"type":"message_stop"}"#,
+        ],
+    ),
+    (
+        Provider::Gemini,
+        &[
+            r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"a","thoughtSignature":"s"}]}}]}"#,
+            r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"t","args":{"a":1}}}]},"finishReason":"STOP"}]}"#,
+        ],
+    ),
+];

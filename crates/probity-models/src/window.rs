@@ -35,15 +35,23 @@ pub(crate) enum Turn {
 pub(crate) enum PastPart {
     Text { text: String, native: Option<Value> },
     Reasoning { text: String, native: Option<Value> },
-    Call { id: String, name: String, arguments: String, native: Option<Value> },
+    Call { id: PastId, name: String, arguments: String, native: Option<Value> },
     Opaque { native: Value },
+}
+
+/// The id of a past call: not empty, and no other call has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PastId {
+    pub(crate) text: String,
+    /// Whether the provider gave it; otherwise it was made here.
+    pub(crate) is_given: bool,
 }
 
 /// The result of a past call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PastResult {
-    /// The id of the call it answers: not empty, and no other call has it.
-    pub(crate) id: String,
+    /// The id of the call it answers.
+    pub(crate) id: PastId,
     /// The name as replayed in the call.
     pub(crate) name: String,
     pub(crate) text: String,
@@ -153,18 +161,18 @@ impl<'a> Builder<'a> {
     }
 
     /// The provider's id where every provider takes it and no other call has it; otherwise a counted one.
-    fn id_for(&mut self, provider_id: &str) -> String {
+    fn id_for(&mut self, provider_id: &str) -> PastId {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let is_fit = !provider_id.is_empty() && provider_id.len() <= 64 && provider_id.chars().all(plain);
         if is_fit && self.ids.insert(provider_id.to_owned()) {
-            return provider_id.to_owned();
+            return PastId { text: provider_id.to_owned(), is_given: true };
         }
         loop {
             self.calls += 1;
             // Nine characters, letters and digits: the one form that Mistral takes.
-            let id = format!("call{:05}", self.calls);
-            if self.ids.insert(id.clone()) {
-                return id;
+            let text = format!("call{:05}", self.calls);
+            if self.ids.insert(text.clone()) {
+                return PastId { text, is_given: false };
             }
         }
     }
@@ -187,7 +195,7 @@ fn material(name: &str, text: &str) -> String {
     let name: String = name.chars().map(|c| if c.is_control() || c == '"' { ' ' } else { c }).collect();
     let held = |mark: &str| {
         let (text, mark) = (text.to_lowercase(), mark.to_lowercase());
-        text.contains(&format!("</{mark}>"))
+        text.contains(&format!("<{mark}")) || text.contains(&format!("</{mark}"))
     };
     let mut mark = "material".to_owned();
     let mut number = 1_u32;

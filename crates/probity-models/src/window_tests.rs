@@ -1,3 +1,5 @@
+#![expect(clippy::wildcard_enum_match_arm, reason = "tests look for one variant")]
+
 use probity_contract::{CallId, ItemId, Label, ModelErrorClass, NativePart, Origin};
 use serde_json::json;
 
@@ -43,7 +45,7 @@ fn answered(contents: Vec<Content>) -> Vec<(String, String)> {
         })
         .collect();
     assert_eq!(ids, results.iter().map(|result| result.id.clone()).collect::<Vec<_>>());
-    results.into_iter().map(|result| (result.id, result.text)).collect()
+    results.into_iter().map(|result| (result.id.text, result.text)).collect()
 }
 
 fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -70,7 +72,7 @@ fn ids_stay_apart_over_several_replies() {
         .turns
         .iter()
         .map(|turn| match turn {
-            Turn::Assistant { results, .. } => (results[0].id.as_str(), results[0].text.as_str()),
+            Turn::Assistant { results, .. } => (results[0].id.text.as_str(), results[0].text.as_str()),
             Turn::User(_) => panic!("no person spoke"),
         })
         .collect();

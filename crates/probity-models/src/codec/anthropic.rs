@@ -97,9 +97,9 @@ fn past(part: &PastPart) -> Option<Value> {
     match part {
         PastPart::Text { text, .. } if text.trim().is_empty() => None,
         PastPart::Text { text, .. } => Some(json!({ "type": "text", "text": text })),
-        PastPart::Call { id, name, arguments, .. } => {
-            Some(json!({ "type": "tool_use", "id": id, "name": name, "input": arguments_object(arguments) }))
-        }
+        PastPart::Call { id, name, arguments, .. } => Some(
+            json!({ "type": "tool_use", "id": id.text, "name": name, "input": arguments_object(arguments) }),
+        ),
         // Reasoning counts only with the signature that its native form holds.
         PastPart::Reasoning { native, .. } => native.clone(),
         PastPart::Opaque { native } => Some(native.clone()),
@@ -107,5 +107,5 @@ fn past(part: &PastPart) -> Option<Value> {
 }
 
 fn result(result: &PastResult) -> Value {
-    json!({ "type": "tool_result", "tool_use_id": result.id, "content": result.text, "is_error": result.is_error })
+    json!({ "type": "tool_result", "tool_use_id": result.id.text, "content": result.text, "is_error": result.is_error })
 }

@@ -89,7 +89,7 @@ fn assistant(parts: &[PastPart]) -> Option<Value> {
             // Without the member's name of the host that wrote it there is nowhere to put reasoning.
             PastPart::Reasoning { .. } | PastPart::Opaque { .. } => {}
             PastPart::Call { id, name, arguments, native } => {
-                calls.push(call(id, name, arguments, native.as_ref()))
+                calls.push(call(&id.text, name, arguments, native.as_ref()))
             }
         }
     }
@@ -128,7 +128,7 @@ fn call(id: &str, name: &str, arguments: &str, native: Option<&Value>) -> Value 
 }
 
 fn tool_result(result: &PastResult) -> Value {
-    json!({ "role": "tool", "tool_call_id": result.id, "content": result.text })
+    json!({ "role": "tool", "tool_call_id": result.id.text, "content": result.text })
 }
 
 fn is_openai(host: &str) -> bool {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 pub(crate) use reader::Reader;
 
 use crate::codec::arguments_object;
-use crate::window::{Conversation, PastPart, PastResult, Turn};
+use crate::window::{Conversation, PastId, PastPart, PastResult, Turn};
 
 /// The request's body. The model stands in the address.
 pub(crate) fn encode(conversation: &Conversation, request: &ModelRequest) -> Value {
@@ -100,8 +100,8 @@ fn past(part: &PastPart) -> Option<Value> {
         }
         PastPart::Reasoning { native: None, .. } => return None,
         PastPart::Call { id, name, arguments, native } => {
-            let call = json!({ "id": id, "name": name, "args": arguments_object(arguments) });
-            (json!({ "functionCall": call }), native.as_ref())
+            let call = json!({ "name": name, "args": arguments_object(arguments) });
+            (json!({ "functionCall": with_id(call, id) }), native.as_ref())
         }
         PastPart::Opaque { native } => return Some(native.clone()),
     };
@@ -115,7 +115,17 @@ fn past(part: &PastPart) -> Option<Value> {
 
 fn result(result: &PastResult) -> Value {
     let member = if result.is_error { "error" } else { "output" };
-    json!({ "functionResponse": { "id": result.id, "name": result.name, "response": { member: result.text } } })
+    let response = json!({ "name": result.name, "response": { member: result.text } });
+    json!({ "functionResponse": with_id(response, &result.id) })
+}
+
+/// Not every model and host of this format knows ids, so they get none that they did not give: order tells the calls
+/// apart as well.
+fn with_id(mut value: Value, id: &PastId) -> Value {
+    if let (Value::Object(members), true) = (&mut value, id.is_given) {
+        members.insert("id".to_owned(), Value::from(id.text.as_str()));
+    }
+    value
 }
 
 /// The member that holds a part's signature.

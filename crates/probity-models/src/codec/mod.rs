@@ -149,23 +149,21 @@ pub(crate) fn arguments_text(text: &str) -> String {
 ///
 /// Only then strictness is asked for; the provider refuses a request for it otherwise.
 pub(crate) fn is_strict(schema: &Value) -> bool {
-    match schema {
-        Value::Object(members) => {
-            let closed = match members.get("properties") {
-                Some(Value::Object(properties)) => {
-                    let required = members.get("required").and_then(Value::as_array);
-                    let is_required =
-                        |name: &String| required.is_some_and(|list| list.iter().any(|item| item == name));
-                    members.get("additionalProperties") == Some(&Value::Bool(false))
-                        && properties.keys().all(is_required)
-                }
-                _ => members.get("type").and_then(Value::as_str) != Some("object"),
-            };
-            closed && members.values().all(is_strict)
-        }
-        Value::Array(items) => items.iter().all(is_strict),
-        _ => true,
+    if let Some(items) = schema.as_array() {
+        return items.iter().all(is_strict);
     }
+    let Some(members) = schema.as_object() else { return true };
+    let is_closed = match members.get("properties").and_then(Value::as_object) {
+        Some(properties) => {
+            let required = members.get("required").and_then(Value::as_array);
+            let is_required =
+                |name: &String| required.is_some_and(|list| list.iter().any(|item| item == name));
+            members.get("additionalProperties") == Some(&Value::Bool(false))
+                && properties.keys().all(is_required)
+        }
+        None => members.get("type").and_then(Value::as_str) != Some("object"),
+    };
+    is_closed && members.values().all(is_strict)
 }
 
 /// A string member, where there is one and it is not empty.

@@ -82,7 +82,7 @@ fn past(part: &PastPart) -> Option<Value> {
             json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": text }] }),
         ),
         PastPart::Call { id, name, arguments, .. } => Some(
-            json!({ "type": "function_call", "call_id": id, "name": name, "arguments": arguments_text(arguments) }),
+            json!({ "type": "function_call", "call_id": id.text, "name": name, "arguments": arguments_text(arguments) }),
         ),
         // What was not stored exists only in its encrypted form; without it the id would point to nothing.
         PastPart::Reasoning { native, .. } => {
@@ -93,7 +93,7 @@ fn past(part: &PastPart) -> Option<Value> {
 }
 
 fn result(result: &PastResult) -> Value {
-    json!({ "type": "function_call_output", "call_id": result.id, "output": result.text })
+    json!({ "type": "function_call_output", "call_id": result.id.text, "output": result.text })
 }
 
 /// Whether a model reasons, by its name. Others refuse the wish for encrypted reasoning.

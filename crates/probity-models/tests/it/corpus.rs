@@ -1,5 +1,7 @@
 //! Recorded answers of providers, read in place.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "values of foreign types")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

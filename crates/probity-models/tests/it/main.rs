@@ -9,6 +9,7 @@
 
 mod corpus;
 mod corpus_providers;
+mod keys;
 mod naive;
 mod requests;
 mod rules;

@@ -243,7 +243,7 @@ impl Reader {
                 }
             }
             DraftKind::Reasoning if !is_signed(draft.native.as_ref()) => draft.native = None,
-            _ => {}
+            DraftKind::Text | DraftKind::Reasoning | DraftKind::Call { .. } | DraftKind::Opaque => {}
         }
     }
 }

@@ -183,10 +183,11 @@ impl Reader {
 
     fn delta(&mut self, delta: Delta, events: &mut Vec<ModelEvent>) {
         self.reasoning(&delta, events);
-        match &delta.content {
-            Value::String(text) => self.parts.continue_with(DraftKind::Text, text, events),
-            Value::Array(blocks) => blocks.iter().for_each(|block| self.block(block, events)),
-            _ => {}
+        if let Some(text) = delta.content.as_str() {
+            self.parts.continue_with(DraftKind::Text, text, events);
+        }
+        for block in delta.content.as_array().into_iter().flatten() {
+            self.block(block, events);
         }
         if let Some(text) = delta.refusal.as_str().filter(|text| !text.is_empty()) {
             self.has_refusal = true;
@@ -216,7 +217,9 @@ impl Reader {
 
     fn reasoning(&mut self, delta: &Delta, events: &mut Vec<ModelEvent>) {
         let named = [("reasoning_content", &delta.reasoning_content), ("reasoning", &delta.reasoning)];
-        let named = named.into_iter().find_map(|(name, value)| Some((name, value.as_str()?)));
+        let named = named
+            .into_iter()
+            .find_map(|(name, value)| Some((name, value.as_str().filter(|text| !text.is_empty())?)));
         let details = delta.reasoning_details.as_array().filter(|list| !list.is_empty());
         let text = named.map_or("", |(_, text)| text);
         if text.is_empty() && details.is_none() {

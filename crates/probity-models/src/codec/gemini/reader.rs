@@ -153,7 +153,8 @@ impl Reader {
         let call: CallPart<'_> = serde_json::from_str(raw.get()).map_err(wrong)?;
         if let Some(call) = call.function_call {
             let at = self.call(call, events)?;
-            return Ok(self.sign(at, &part));
+            self.sign(at, &part);
+            return Ok(());
         }
         if let Some(text) = part.get("text").and_then(Value::as_str) {
             let is_thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);

@@ -67,8 +67,12 @@ impl Reader {
             "error" => {
                 return Err(reported(event.get("error").filter(|error| error.is_object()).unwrap_or(&event)));
             }
-            _ if event.get("error").is_some_and(Value::is_object) => return Err(reported(&event["error"])),
-            _ => {}
+            _ => {
+                // Gateways answer with an error object of their own that has no type.
+                if let Some(error) = event.get("error").filter(|error| error.is_object()) {
+                    return Err(reported(error));
+                }
+            }
         }
         Ok(())
     }
@@ -138,6 +142,7 @@ fn add_item(parts: &mut Parts, item: &Value) -> bool {
     parts.grow(at, &text, &mut quiet);
     if let Some(draft) = parts.get_mut(at) {
         draft.native = native;
+        draft.is_incomplete = text_at(item, "status") == Some("incomplete");
     }
     let content = item.get("content").and_then(Value::as_array);
     content.into_iter().flatten().any(|block| text_at(block, "type") == Some("refusal"))
