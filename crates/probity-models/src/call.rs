@@ -12,11 +12,11 @@ use probity_contract::{
 use reqwest::Response;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::failure::{bounded, is_out_of_credit, refusal, truncated, without_key};
+use crate::failure::{truncated, without_key};
 use crate::http_model::Shared;
-use crate::limits::ERROR_BODY_BYTES_MAX;
 use crate::reader::ReplyReader;
-use crate::retry::{Failed, pause};
+use crate::refused::{Refused, root_of};
+use crate::retry::pause;
 
 /// The events of one call.
 pub(crate) fn stream(
@@ -101,7 +101,7 @@ impl Call {
                 pause(refused.seen(), tries, self.shared.tries_max, SystemTime::now(), fastrand::f64());
             match wait.filter(|wait| refused.is_passing && Instant::now() + *wait < deadline) {
                 Some(wait) => self.within(deadline, "the next try", sleep(wait)).await?,
-                None => return Err(after_tries(refused.error, tries)),
+                None => return Err(refused.after(tries)),
             }
         }
     }
@@ -117,25 +117,20 @@ impl Call {
             .send();
         let response = match self.within(piece_by, "the first byte of the reply", sending).await? {
             Ok(response) => response,
-            Err(error) if error.is_connect() => return Ok(Tried::Failed(Box::new(self.unconnected(&error)))),
+            Err(error) if error.is_connect() => {
+                return Ok(Tried::Failed(Box::new(Refused::unconnected(
+                    &self.shared.endpoint.place(),
+                    &error,
+                ))));
+            }
             Err(error) => return Err(self.broken(&error)),
         };
         if response.status().is_success() {
             return Ok(Tried::Began(Box::new(response)));
         }
-        let header = |name| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
-        let (status, retry_after, should_retry) =
-            (response.status().as_u16(), header("retry-after"), header("x-should-retry"));
-        let body = self.within(piece_by, "the provider's refusal", refusal_body(response)).await?;
-        let is_passing = !is_out_of_credit(&body);
-        let error = refusal(status, &without_key(&body, self.shared.key.as_ref().map(|key| key.reveal())));
-        Ok(Tried::Failed(Box::new(Refused {
-            error,
-            status: Some(status),
-            retry_after,
-            should_retry,
-            is_passing,
-        })))
+        let reading = Refused::read(response, self.shared.key.as_ref());
+        let refused = self.within(piece_by, "the provider's refusal", reading).await?;
+        Ok(Tried::Failed(Box::new(refused)))
     }
 
     /// Reads one piece of the reply.
@@ -204,14 +199,6 @@ impl Call {
             .with_hint("set a limit of output tokens, or check that the base URL is a model's")
     }
 
-    fn unconnected(&self, error: &reqwest::Error) -> Refused {
-        let place = self.shared.endpoint.place();
-        let text = format!("`{place}` cannot be reached: {}", root_of(error));
-        let error = ModelError::new(ModelErrorClass::Unreachable, text)
-            .with_hint("check the base URL, that the server runs, and the network");
-        Refused { error, status: None, retry_after: None, should_retry: None, is_passing: true }
-    }
-
     /// The connection broke after the request went out: the provider may have begun, so there is no other try.
     fn broken(&self, error: &reqwest::Error) -> ModelError {
         truncated(&format!("the connection to `{}` failed: {}", self.shared.endpoint.place(), root_of(error)))
@@ -227,29 +214,6 @@ impl Call {
 enum Tried {
     Began(Box<Response>),
     Failed(Box<Refused>),
-}
-
-/// A try that failed before a reply began.
-struct Refused {
-    error: ModelError,
-    /// `None` where there was no connection.
-    status: Option<u16>,
-    retry_after: Option<String>,
-    should_retry: Option<String>,
-    is_passing: bool,
-}
-
-impl Refused {
-    fn seen(&self) -> Failed<'_> {
-        match self.status {
-            None => Failed::Unconnected,
-            Some(status) => Failed::Refused {
-                status,
-                retry_after: self.retry_after.as_deref(),
-                should_retry: self.should_retry.as_deref(),
-            },
-        }
-    }
 }
 
 /// A reply that came in one piece, as the deltas that a stream would have brought.
@@ -269,35 +233,6 @@ fn as_deltas(reply: &ModelReply) -> Vec<ModelEvent> {
         }
     }
     events
-}
-
-fn after_tries(mut error: ModelError, tries: u32) -> ModelError {
-    if tries > 1 {
-        error.message = format!("{} (tried {tries} times)", error.message);
-    }
-    error
-}
-
-/// The head of a refusal's body; what cannot be read counts as not there.
-async fn refusal_body(mut response: Response) -> String {
-    let mut body = Vec::new();
-    while let Ok(Some(piece)) = response.chunk().await {
-        body.extend_from_slice(&piece);
-        if body.len() >= ERROR_BODY_BYTES_MAX {
-            body.truncate(ERROR_BODY_BYTES_MAX);
-            break;
-        }
-    }
-    String::from_utf8_lossy(&body).into_owned()
-}
-
-/// The innermost cause: the outer ones repeat the address, which a message already names.
-fn root_of(error: &reqwest::Error) -> String {
-    let mut root: &dyn std::error::Error = error;
-    while let Some(source) = root.source() {
-        root = source;
-    }
-    bounded(&root.to_string())
 }
 
 /// A moment from now; far away where the sum is no time at all.

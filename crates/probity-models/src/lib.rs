@@ -13,6 +13,7 @@ pub mod limits;
 mod parts;
 mod provider;
 mod reader;
+mod refused;
 mod retry;
 mod rules;
 mod sse;

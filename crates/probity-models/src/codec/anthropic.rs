@@ -1,6 +1,7 @@
 //! Anthropic Messages.
 
 mod reader;
+mod usage;
 
 use probity_contract::{ModelParams, ModelRequest, ToolChoice, ToolSpec};
 use serde_json::{Map, Value, json};

@@ -1,6 +1,7 @@
 //! OpenAI Chat Completions, as OpenAI and all that call themselves compatible serve it.
 
 mod reader;
+mod reasoning;
 mod usage;
 
 use probity_contract::{ModelParams, ModelRequest, ToolChoice, ToolSpec};

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::reasoning::keep_native;
 use super::usage::usage_of;
 use crate::codec::text_at;
 use crate::failure::{malformed, reported, truncated};
@@ -227,17 +228,9 @@ impl Reader {
         }
         let at = self.reasoning_part(events);
         self.parts.grow(at, text, events);
-        let Some(draft) = self.parts.get_mut(at) else { return };
-        let native = draft.native.get_or_insert_with(|| json!({}));
-        if let (Value::Object(members), Some((name, text))) = (&mut *native, named) {
-            match members.get_mut(name) {
-                Some(Value::String(sofar)) => sofar.push_str(text),
-                _ => drop(members.insert(name.to_owned(), Value::from(text))),
-            }
-        }
-        if let (Value::Object(members), Some(details)) = (native, details) {
-            let list = members.entry("reasoning_details").or_insert_with(|| json!([]));
-            details.iter().for_each(|detail| add_detail(list, detail));
+        if let Some(draft) = self.parts.get_mut(at) {
+            let native = draft.native.get_or_insert_with(|| json!({}));
+            keep_native(native, named, details.map_or(&[], Vec::as_slice));
         }
     }
 
@@ -297,27 +290,6 @@ impl Reader {
 /// The text of arguments: the string's content, or the JSON as it stands where a host sends an object.
 fn argument_text(raw: &RawValue) -> String {
     serde_json::from_str::<String>(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
-}
-
-/// Details of reasoning come in pieces with an index; texts of one index are joined.
-fn add_detail(list: &mut Value, detail: &Value) {
-    let Value::Array(list) = list else { return };
-    let key = |detail: &Value| (detail.get("index").cloned(), detail.get("type").cloned());
-    let known =
-        list.iter_mut().rev().find(|known| detail.get("index").is_some() && key(known) == key(detail));
-    let (Some(Value::Object(known)), Value::Object(detail)) = (known, detail) else {
-        return list.push(detail.clone());
-    };
-    for (name, value) in detail.iter().filter(|(_, value)| !value.is_null()) {
-        match (known.get_mut(name), value) {
-            (Some(Value::String(text)), Value::String(more))
-                if matches!(name.as_str(), "text" | "summary" | "data") =>
-            {
-                text.push_str(more);
-            }
-            _ => drop(known.insert(name.clone(), value.clone())),
-        }
-    }
 }
 
 fn keep(slot: &mut Option<String>, value: &Value) {
