@@ -1,22 +1,21 @@
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use probity_contract::RunId;
-use rustix::fs::{Access, OFlags};
+use rustix::fs::OFlags;
 
 use crate::error::StoreError;
+use crate::lock::{is_locked, lock_to_change};
+use crate::owner::{FILE_MODE, OTHERS_MASK, check_is_dir, ensure, sync_dir};
 
 /// Bytes of one record that this program reads.
 pub const RECORD_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 pub(crate) const INDEX_FILE: &str = "index.sqlite";
-const RUNS_DIR: &str = "runs";
-const SUFFIX: &str = ".prob";
-const OWNER_DIR_MODE: u32 = 0o700;
-const OWNER_FILE_MODE: u32 = 0o600;
-const OTHERS_MASK: u32 = 0o077;
+pub(crate) const RUNS_DIR: &str = "runs";
+pub(crate) const SUFFIX: &str = ".prob";
 const NOTICES_MAX: usize = 20;
 const NAME_CHARS_MAX: usize = 80;
 
@@ -107,8 +106,7 @@ impl Dir {
         self.check_writable()?;
         let path = self.path_of(run);
         let doing = || format!("create the record `{}`", path.display());
-        let created =
-            OpenOptions::new().append(true).read(true).create_new(true).mode(OWNER_FILE_MODE).open(&path);
+        let created = OpenOptions::new().append(true).read(true).create_new(true).mode(FILE_MODE).open(&path);
         let file = created.map_err(|error| {
             if error.kind() == io::ErrorKind::AlreadyExists {
                 StoreError::Exists(run.clone())
@@ -202,19 +200,14 @@ impl Dir {
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_file() => {
                 if self.is_writable && found.mode() & OTHERS_MASK != 0 {
-                    fs::set_permissions(&path, fs::Permissions::from_mode(OWNER_FILE_MODE))?;
+                    fs::set_permissions(&path, fs::Permissions::from_mode(FILE_MODE))?;
                 }
                 Ok(path)
             }
             Ok(_) => Err(io::Error::other("it is no plain file")),
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.is_writable => {
                 // SQLite would create it for everyone to read. Two processes may both want to be first.
-                OpenOptions::new()
-                    .write(true)
-                    .create(true)
-                    .truncate(false)
-                    .mode(OWNER_FILE_MODE)
-                    .open(&path)?;
+                OpenOptions::new().write(true).create(true).truncate(false).mode(FILE_MODE).open(&path)?;
                 Ok(path)
             }
             Err(error) => Err(error),
@@ -242,97 +235,4 @@ impl Stamp {
         let mtime_ns = found.mtime().saturating_mul(1_000_000_000).saturating_add(found.mtime_nsec());
         Self { bytes: found.len(), mtime_ns }
     }
-}
-
-fn check_is_dir(path: &Path, found: &Metadata) -> Result<(), StoreError> {
-    if found.is_dir() {
-        return Ok(());
-    }
-    let doing = format!("open the store `{}`", path.display());
-    Err(StoreError::io(doing)(io::Error::new(io::ErrorKind::NotADirectory, "it is no directory")))
-}
-
-/// Makes sure that there is a directory that only its owner may look into, and tells whether it can be written.
-fn ensure(path: &Path, notices: &mut Vec<String>) -> Result<bool, StoreError> {
-    let found = match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let created = DirBuilder::new().recursive(true).mode(OWNER_DIR_MODE).create(path);
-            created.map_err(StoreError::io(format!("create the directory `{}`", path.display())))?;
-            // What is lost with an entry that never reached the medium is an empty directory.
-            let _ = path.parent().map(sync_dir);
-            fs::metadata(path)
-        }
-        found => found,
-    };
-    let found = found.map_err(StoreError::io(format!("open the store `{}`", path.display())))?;
-    check_is_dir(path, &found)?;
-    if found.mode() & OTHERS_MASK != 0 && !tighten(path, &found, notices)? {
-        return Ok(false);
-    }
-    let is_writable = rustix::fs::access(path, Access::WRITE_OK | Access::EXEC_OK).is_ok();
-    if !is_writable {
-        notices.push(format!("`{}` cannot be written; records are only read", path.display()));
-    }
-    Ok(is_writable)
-}
-
-/// A directory that is not clearly a store's own is left as it is: taking rights from, say, `/tmp` would harm others.
-fn tighten(path: &Path, found: &Metadata, notices: &mut Vec<String>) -> Result<bool, StoreError> {
-    let mode = found.mode() & 0o777;
-    let is_ours = found.uid() == rustix::process::geteuid().as_raw() && looks_like_a_store(path);
-    if !is_ours {
-        return Err(StoreError::NotOwnerOnly { path: path.to_owned(), mode });
-    }
-    let shown = path.display();
-    match fs::set_permissions(path, fs::Permissions::from_mode(OWNER_DIR_MODE)) {
-        Ok(()) => {
-            notices
-                .push(format!("other users could look into `{shown}` (mode {mode:03o}); now only you can"));
-            Ok(true)
-        }
-        Err(error) => {
-            notices.push(format!(
-                "other users may look into `{shown}` (mode {mode:03o}), which cannot be changed: {error}; records are only read"
-            ));
-            Ok(false)
-        }
-    }
-}
-
-/// Empty, or with nothing in it but what a store puts there.
-fn looks_like_a_store(path: &Path) -> bool {
-    let is_known = |name: &str| name == RUNS_DIR || name.starts_with(INDEX_FILE) || name.ends_with(SUFFIX);
-    fs::read_dir(path).is_ok_and(|mut entries| {
-        entries.all(|entry| entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_known)))
-    })
-}
-
-fn sync_dir(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
-}
-
-/// Whether a process is writing the record. Takes the lock for a moment where nobody does.
-fn is_locked(file: &File) -> bool {
-    let would_block = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-    if !would_block {
-        // Closing the file lets go of the lock as well.
-        let _ = file.unlock();
-    }
-    would_block
-}
-
-/// Readers take the lock for a moment only, so a lock that is shared is waited for and one that is not means a run.
-fn lock_to_change(file: &File, run: &RunId) -> Result<(), StoreError> {
-    const TRIES_MAX: u32 = 10_000;
-    for _ in 0..TRIES_MAX {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if is_locked(file) => return Err(StoreError::Running(run.clone())),
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-            Err(TryLockError::Error(error)) => {
-                return Err(StoreError::io(format!("lock the record of run `{run}`"))(error));
-            }
-        }
-    }
-    Err(StoreError::Running(run.clone()))
 }

@@ -7,7 +7,10 @@ mod dir;
 mod error;
 mod index;
 mod journal;
+mod lock;
+mod owner;
 mod row;
+mod scan;
 mod store;
 
 pub use dir::RECORD_BYTES_MAX;

@@ -6,6 +6,7 @@
 
 mod facts;
 mod frame;
+mod line;
 mod order;
 mod record;
 mod story;
@@ -18,8 +19,9 @@ pub use frame::{
     EncodeError, FORMAT_VERSION, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, Frame, FrameError, FrameReader,
     HEADER_BYTES, KIND_ENTRY, KIND_PART, MAGIC, TornTail, encode_frame, encode_header,
 };
+pub use line::{Line, Noted, Start};
 pub use order::{EntryOrder, OrderError};
-pub use record::{Dangling, Line, Noted, ReadRecord, Record, RecordError, RecordErrorKind, Start};
+pub use record::{Dangling, ReadRecord, Record, RecordError, RecordErrorKind};
 pub use story::{Answered, Attempt, AttemptEnd, CallStory, FrozenForm, Hearing, Proposal, Question};
 pub use summary::{RunSummary, ToolCallCounts};
 pub use text::{Fidelity, RecordedItem, RecordedText};

@@ -5,7 +5,8 @@ use probity_contract::{
     PolicyName, PrincipalId, Seat, Target, ToolOutcomeKind,
 };
 
-use crate::record::{Line, Record};
+use crate::line::Line;
+use crate::record::Record;
 
 /// All that a record says of one tool call, in the order of its way through the gate.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,8 @@
 use probity_contract::{Ending, Fact, ItemId, ModelName, PrincipalId, RunId, ToolOutcomeKind, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Noted, Record};
+use crate::line::Noted;
+use crate::record::Record;
 use crate::text::Fidelity;
 
 /// What a list shows of a run, computed from its record. Its texts have passed no exit.

@@ -2,7 +2,8 @@ use probity_contract::{Body, Fact, ItemId, Kept, Label, Origin, PartId, ReplyPar
 
 use crate::facts::parts_of_body;
 use crate::frame::FRAME_BYTES_MAX;
-use crate::record::{Line, Noted, Record};
+use crate::line::{Line, Noted};
+use crate::record::Record;
 
 /// A text as the record still has it. It has passed no exit: what shows it must check it first.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 use probity_contract::{CallId, Fact, ItemId, Kept, ModelCallId, PartId};
 
 use crate::facts::{kind_of, parts_of};
-use crate::record::{Line, Noted, Record};
+use crate::line::{Line, Noted};
+use crate::record::Record;
 use crate::story::call_of;
 
 /// Characters of [`Moment::words`].
