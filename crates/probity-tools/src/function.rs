@@ -72,7 +72,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> FnTool<T> {
 
     /// Says what a call touches.
     #[must_use]
-    pub fn targets(mut self, tell: impl Fn(&T) -> Vec<Target> + Send + Sync + 'static) -> Self {
+    pub fn with_targets(mut self, tell: impl Fn(&T) -> Vec<Target> + Send + Sync + 'static) -> Self {
         self.tell = Box::new(tell);
         self
     }

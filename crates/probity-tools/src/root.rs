@@ -211,18 +211,22 @@ impl Resolved {
 
 /// An I/O error in words; the system's own text is kept short and holds no path.
 pub(crate) fn path_error(error: &io::Error, shown: &str) -> ToolError {
-    let (class, why) = match error.kind() {
-        io::ErrorKind::NotFound => (ToolErrorClass::NotFound, "it does not exist".to_owned()),
-        io::ErrorKind::NotADirectory => {
-            (ToolErrorClass::NotFound, "a part of it is not a directory".to_owned())
-        }
-        io::ErrorKind::IsADirectory => (ToolErrorClass::InvalidArguments, "it is a directory".to_owned()),
-        io::ErrorKind::AlreadyExists => (ToolErrorClass::Refused, "it exists already".to_owned()),
-        io::ErrorKind::PermissionDenied => (ToolErrorClass::Refused, "permission was denied".to_owned()),
-        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            (ToolErrorClass::Refused, "a link stands where none was when the call was judged".to_owned())
-        }
-        kind => (ToolErrorClass::Failed, kind.to_string()),
+    use ToolErrorClass::{Failed, InvalidArguments, NotFound, Refused};
+
+    let known = [
+        (io::ErrorKind::NotFound, NotFound, "it does not exist"),
+        (io::ErrorKind::NotADirectory, NotFound, "a part of it is not a directory"),
+        (io::ErrorKind::IsADirectory, InvalidArguments, "it is a directory"),
+        (io::ErrorKind::AlreadyExists, Refused, "it exists already"),
+        (io::ErrorKind::PermissionDenied, Refused, "permission was denied"),
+    ];
+    let kind = error.kind();
+    let (class, why) = if let Some((_, class, why)) = known.iter().find(|(of, ..)| *of == kind) {
+        (*class, (*why).to_owned())
+    } else if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+        (Refused, "a link stands where none was when the call was judged".to_owned())
+    } else {
+        (Failed, kind.to_string())
     };
     ToolError::new(class, format!("cannot use `{shown}`: {why}"))
 }
@@ -340,11 +344,6 @@ fn is_kernel_file_system(file: &impl std::os::fd::AsFd) -> io::Result<bool> {
     #[cfg(target_os = "linux")]
     {
         // The field's width differs between targets.
-        #[expect(
-            clippy::unnecessary_cast,
-            clippy::cast_lossless,
-            reason = "i64 on some targets, i32 on others"
-        )]
         let magic = rustix::fs::fstatfs(file)?.f_type as i64;
         Ok(KERNEL_FILE_SYSTEMS.contains(&magic))
     }

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -117,7 +115,7 @@ fn open(path: PathBuf) -> Arc<Roots> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn resolution_equals_a_naive_model(entries in entries(), called in prop::collection::vec(names(), 1..5)) {

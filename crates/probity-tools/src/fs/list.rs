@@ -124,11 +124,8 @@ impl Listing<'_> {
     }
 }
 
-/// The names in a directory in order, and whether there are more than are read.
-#[expect(
-    clippy::type_complexity,
-    reason = "one caller; the outer result is the directory's, the inner the call's"
-)]
+/// The names in a directory in order, and whether there are more than are read. The outer result is the directory's,
+/// the inner the call's.
 pub(super) fn names(
     dir: &Dir,
     stop: &Stop,

@@ -319,9 +319,11 @@ fn excerpt(line: &[u8], found: std::ops::Range<usize>) -> String {
 }
 
 fn error_word(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => "places without permission",
-        io::ErrorKind::NotFound => "files that went away",
-        _ => "places that could not be read",
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        "places without permission"
+    } else if error.kind() == io::ErrorKind::NotFound {
+        "files that went away"
+    } else {
+        "places that could not be read"
     }
 }

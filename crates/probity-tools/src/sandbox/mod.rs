@@ -35,7 +35,11 @@ pub fn maybe_run_sandbox_helper() {
     LENT.store(true, Ordering::SeqCst);
     if std::env::args_os().nth(1).is_some_and(|argument| argument == MARKER) {
         let code = sandbox_helper_main();
-        #[expect(clippy::exit, reason = "the process exists for the helper alone")]
+        #[expect(
+            clippy::exit,
+            clippy::disallowed_methods,
+            reason = "the process exists for the helper alone"
+        )]
         std::process::exit(code);
     }
 }

@@ -267,8 +267,13 @@ fn act(
     };
     // A working directory that is not there is the call's mistake; found here, it reads as one.
     cwd.dir()?;
-    let temp =
-        tempfile::Builder::new().prefix("probity-shell-").tempdir().map_err(|error| unavailable(&error))?;
+    // The system's own default would let other users in.
+    let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    let temp = tempfile::Builder::new()
+        .prefix("probity-shell-")
+        .permissions(owner_only)
+        .tempdir()
+        .map_err(|error| unavailable(&error))?;
     let real = std::fs::canonicalize(temp.path()).map_err(|error| unavailable(&error))?;
     let place =
         real.to_str().ok_or_else(|| unavailable(&std::io::ErrorKind::InvalidFilename.into()))?.to_owned();

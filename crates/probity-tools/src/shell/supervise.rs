@@ -24,8 +24,10 @@ use crate::stop::Stop;
 const LOOK_MS: i64 = 15;
 /// Milliseconds that the helper may take until the sandbox stands.
 const READY_MS_MAX: u64 = 15_000;
-/// Milliseconds for what killed processes still hold: pipes, and the group itself.
+/// Milliseconds for the pipes that killed processes still hold.
 const DRAIN_MS_MAX: u64 = 500;
+/// Milliseconds for a killed group to be gone; whoever inherits its dead may take their time to bury them.
+const GONE_MS_MAX: u64 = 100;
 /// Bytes that a helper may say.
 const REPORT_BYTES_MAX: usize = 8 * 1024;
 
@@ -178,9 +180,15 @@ impl Group {
 /// given to another process.
 fn wait_for_group(pid: Pid) {
     let started = Instant::now();
-    while test_kill_process_group(pid).is_ok() && started.elapsed() < Duration::from_millis(DRAIN_MS_MAX) {
-        std::thread::sleep(Duration::from_millis(1));
+    while test_kill_process_group(pid).is_ok() && started.elapsed() < Duration::from_millis(GONE_MS_MAX) {
+        pause();
     }
+}
+
+/// Sleeps for a moment, on the supervisor's own thread.
+fn pause() {
+    // An interrupted sleep is a shorter one.
+    let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 }));
 }
 
 impl Drop for Group {
@@ -309,7 +317,7 @@ impl Session {
         {
             self.stdout.take(&mut self.buffer);
             self.stderr.take(&mut self.buffer);
-            std::thread::sleep(Duration::from_millis(1));
+            pause();
         }
     }
 }

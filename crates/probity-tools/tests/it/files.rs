@@ -116,7 +116,7 @@ async fn reading_goes_page_by_page_to_the_end() {
         read.extend(page.lines().filter(|line| !line.starts_with('[')).map(|line| format!("{line}\n")));
         pages += 1;
         let Some((_, next)) = page.rsplit_once("read on with offset ") else { break };
-        offset = next.trim_end_matches(&[']', '\n']).parse::<u32>().unwrap();
+        offset = next.trim_end_matches([']', '\n']).parse::<u32>().unwrap();
     }
     assert_eq!((read, pages), (whole.clone(), 3));
     assert_eq!(scene.call("fs_read", json!({"path": "a.txt"})).await.unwrap(), whole);
@@ -268,8 +268,7 @@ async fn of_many_writers_one_wins_whole_and_one_creates() {
     }
     assert_eq!((any, only), (16, 1));
     let content = scene.read("any");
-    let first = if content.len() == 50_000 { &content[..1] } else { &content[..2] };
-    assert_eq!(content, first.repeat(50_000));
+    assert!((0..16).any(|number: u32| content == number.to_string().repeat(50_000)), "a mixture");
     assert_eq!(names(&scene), ["any", "only"]);
 }
 
@@ -280,7 +279,8 @@ async fn editing_needs_one_exact_place() {
     let edit = |old: &str, new: &str, all: bool| {
         scene.call("fs_edit", json!({"path": "a", "old": old, "new": new, "all": all}))
     };
-    let cases: &[(&str, &str, bool, Result<&str, (ToolErrorClass, &str)>)] = &[
+    type Expected<'a> = Result<&'a str, (ToolErrorClass, &'a str)>;
+    let cases: &[(&str, &str, bool, Expected<'_>)] = &[
         ("beta = 2", "beta = 3", false, Ok("alpha = 1\nbeta = 3\nalpha = 1\n    gamma(delta)\n")),
         ("alpha", "omega", true, Ok("omega = 1\nbeta = 2\nomega = 1\n    gamma(delta)\n")),
         ("\n", "", true, Ok("alpha = 1beta = 2alpha = 1    gamma(delta)")),

@@ -19,7 +19,7 @@ fn mail() -> FnTool<Mail> {
         Ok(ToolOutput::text(format!("{} × {:?} under {}", mail.to, mail.copies, cx.idempotency_key)))
     })
     .unwrap()
-    .targets(|mail| vec![Target::Other { what: "recipient".to_owned(), value: mail.to.clone() }])
+    .with_targets(|mail| vec![Target::Other { what: "recipient".to_owned(), value: mail.to.clone() }])
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The tools through their port, each call with a permit from the gate.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod escapes;
 mod files;

@@ -3,6 +3,9 @@
 //! Every test that needs the sandbox asks for it first and says by name that it was skipped, and why, when the kernel
 //! cannot keep the promise.
 
+#![expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+#![expect(clippy::disallowed_methods, reason = "what other processes do can only be waited for")]
+
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -269,6 +272,40 @@ async fn other_processes_cannot_be_touched() {
     sleeper.wait().unwrap();
 }
 
+#[tokio::test]
+async fn ordinary_programs_work() {
+    let bench = able!("ordinary_programs_work");
+    let text = bench.sh("printf 'b\\na\\nb\\n' | sort | uniq -c | tr -s ' '; cat <<E\nhere\nE").await;
+    assert_eq!(text, "exit code 0\n[stdout]\n 1 a\n 2 b\nhere\n");
+    if python() {
+        let script = "import subprocess as s,tempfile,threading\nt=threading.Thread(target=lambda:print('thread')); t.start(); t.join()\nf=tempfile.NamedTemporaryFile('w'); f.write('x'); f.flush()\nprint(s.run(['cat',f.name],capture_output=True,text=True).stdout)";
+        let text = bench.run(json!({"argv": ["python3", "-c", script]})).await.unwrap();
+        assert_eq!(text, "exit code 0\n[stdout]\nthread\nx\n");
+    }
+    if ["/usr/bin/git", "/usr/local/bin/git"].iter().any(|path| std::path::Path::new(path).exists()) {
+        let text = bench.sh("git init -q . && echo x > f && git add f && git status --porcelain").await;
+        assert_eq!(text, "exit code 0\n[stdout]\nA  f\n");
+    } else {
+        eprintln!("part of ordinary_programs_work skipped: no git in a system directory");
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn calls_that_reach_past_the_rules_are_refused() {
+    let bench = able!("calls_that_reach_past_the_rules_are_refused");
+    if !python() {
+        return;
+    }
+    // By number: ptrace, process_vm_readv, keyctl, bpf, userfaultfd, io_uring_setup, setns, perf_event_open, mount, the
+    // x32 forms of socket and ptrace, clone with a new user namespace; then clone3, which is said to be missing.
+    let script = "import ctypes as c\nl=c.CDLL(None,use_errno=True)\ndef t(n,*a):\n c.set_errno(0); r=l.syscall(c.c_long(n),*map(c.c_long,a)); return (r,c.get_errno())\nfor n in [101,310,250,321,323,425,308,298,165]: print(n,t(n,0,0,0,0,0))\nx=0x40000000\nprint(t(x|41,2,1,0),t(x|521,0,0,0),t(56,0x10000000|17,0,0,0,0))\nprint(t(435,0,0))";
+    let text = bench.run(json!({"argv": ["python3", "-c", script]})).await.unwrap();
+    let numbers = [101, 310, 250, 321, 323, 425, 308, 298, 165];
+    let each: String = numbers.iter().map(|number| format!("{number} (-1, 1)\n")).collect();
+    assert_eq!(text, format!("exit code 0\n[stdout]\n{each}(-1, 1) (-1, 1) (-1, 1)\n(-1, 38)\n"));
+}
+
 /// Waits until nothing runs any more that has this word among its arguments.
 fn gone(word: &str) -> bool {
     let started = Instant::now();
@@ -364,7 +401,11 @@ async fn a_flood_of_output_is_cut_in_the_middle() {
     let cx = ToolContext { output_bytes_max: 20_000, ..context() };
     let text = call_in(&bench.tool(), json!({"argv": ["sh", "-c", script]}), cx).await.unwrap();
     assert!(text.len() <= 20_000, "{}", text.len());
-    assert!(text.starts_with("exit code 0\n[stdout]\nfirst\nxxx"), "{}", &text[..60]);
+    assert!(
+        text.starts_with("exit code 0\n[stdout]\nfirst\nxxx"),
+        "{}",
+        text.chars().take(60).collect::<String>()
+    );
     assert!(text.ends_with("xxx\nlast\n[stderr]\nerr\n"));
     let cut: u64 = text.split("[… ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(cut > 99_980_000, "{cut}");
@@ -412,12 +453,13 @@ async fn a_helper_that_hangs_is_ended_with_the_call() {
     let mut bench = Bench::new();
     let script = bench.path("hang");
     let mark = mark(5);
-    std::fs::write(&script, format!("#!/bin/sh\nsleep {mark}\n")).unwrap();
+    std::fs::write(&script, format!("#!/bin/sh\nexec sleep {mark}\n")).unwrap();
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     bench.config.helper = Some(PathBuf::from(script));
     let cx = ToolContext { timeout: Duration::from_millis(500), ..context() };
     let went = call_in(&bench.tool(), json!({"argv": ["true"]}), cx).await;
     assert_eq!(class(&went), TimedOut);
+    assert!(gone(&mark), "the helper outlived the call");
 }
 
 #[test]
