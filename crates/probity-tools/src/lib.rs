@@ -4,6 +4,7 @@
 //! when what it would touch is no longer what was judged. The decisions stand in `docs/design/tools.md`.
 
 mod clip;
+mod follow;
 mod fs;
 mod function;
 mod http;

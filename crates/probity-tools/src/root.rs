@@ -1,8 +1,8 @@
 //! Roots: the only places that tools may touch, and what a called path leads to inside them.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cap_fs_ext::DirExt as _;
@@ -10,11 +10,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt as _};
 use probity_contract::{Access, Target, ToolError, ToolErrorClass, ToolName};
 
-use crate::path::{RelPath, is_hard_to_see, join};
+use crate::follow::follow;
+use crate::path::{RelPath, join};
 use crate::setup::ToolSetupError;
-
-/// Links that one path may pass through (what Linux allows).
-const LINKS_MAX: usize = 40;
 
 /// File systems that are windows into the kernel, by the magic number of `statfs(2)`: procfs, sysfs, securityfs,
 /// debugfs, tracefs, cgroup, cgroup2, bpf, devpts.
@@ -235,85 +233,8 @@ pub(crate) fn refused(message: impl Into<String>) -> ToolError {
     ToolError::new(ToolErrorClass::Refused, message)
 }
 
-fn outside(shown: &str) -> ToolError {
+pub(crate) fn outside(shown: &str) -> ToolError {
     refused(format!("`{}` leads outside of its root", crate::clip::word(shown)))
-}
-
-/// Why a path could not be followed.
-enum Lost {
-    Outside,
-    Loop,
-    HardToSee,
-    Io(io::Error),
-}
-
-impl Lost {
-    fn into_error(self, shown: &str) -> ToolError {
-        match self {
-            Self::Outside => outside(shown),
-            Self::Loop => refused(format!("`{shown}` passes through more than {LINKS_MAX} links")),
-            Self::HardToSee => refused(format!("`{shown}` is a link to a name that is hard to see")),
-            Self::Io(error) => path_error(&error, shown),
-        }
-    }
-}
-
-/// The parts that `called` leads to when links are followed. What does not exist is kept as it was called.
-///
-/// A link is followed only when it is relative and never steps above the root, not even to come back.
-fn follow(root: &Dir, called: &[String]) -> Result<Vec<String>, Lost> {
-    let mut pending: VecDeque<String> = called.iter().cloned().collect();
-    let mut done: Vec<String> = Vec::new();
-    let mut links = 0;
-    while let Some(part) = pending.pop_front() {
-        match part.as_str() {
-            "" | "." => continue,
-            ".." => {
-                done.pop().ok_or(Lost::Outside)?;
-                continue;
-            }
-            _ => done.push(part),
-        }
-        let here = join(&done);
-        let metadata = match root.symlink_metadata(&here) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A link may not lead through what is not there: `missing/..` has no meaning to agree on.
-                if pending.iter().any(|part| part == "..") {
-                    return Err(Lost::Io(error));
-                }
-                done.extend(pending.into_iter().filter(|part| !part.is_empty() && part != "."));
-                return Ok(done);
-            }
-            Err(error) => return Err(Lost::Io(error)),
-        };
-        if metadata.is_symlink() {
-            links += 1;
-            if links > LINKS_MAX {
-                return Err(Lost::Loop);
-            }
-            let goal = root.read_link_contents(&here).map_err(Lost::Io)?;
-            done.pop();
-            unshift(&mut pending, &goal)?;
-        } else if !metadata.is_dir() && !pending.is_empty() {
-            return Err(Lost::Io(io::ErrorKind::NotADirectory.into()));
-        }
-    }
-    Ok(done)
-}
-
-fn unshift(pending: &mut VecDeque<String>, goal: &Path) -> Result<(), Lost> {
-    let goal = goal.to_str().ok_or(Lost::HardToSee)?;
-    if goal.starts_with('/') {
-        return Err(Lost::Outside);
-    }
-    if goal.chars().any(is_hard_to_see) {
-        return Err(Lost::HardToSee);
-    }
-    for part in goal.rsplit('/') {
-        pending.push_front(part.to_owned());
-    }
-    Ok(())
 }
 
 /// What to do about a directory that is not there.

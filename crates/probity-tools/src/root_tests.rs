@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
+use crate::follow::LINKS_MAX;
 
 /// What stands at a path of the naive model.
 #[derive(Debug, Clone)]

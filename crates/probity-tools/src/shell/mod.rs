@@ -3,6 +3,9 @@
 //! The decision: an argument list, never a string for a shell to read, so that a policy sees the words that the program
 //! gets. Who needs a pipe can call `sh -c`, and a policy can refuse exactly that.
 
+mod config;
+#[cfg(target_os = "linux")]
+mod group;
 mod output;
 #[cfg(target_os = "linux")]
 mod supervise;
@@ -18,65 +21,21 @@ use probity_contract::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub use config::ShellConfig;
+
 use crate::clip;
 use crate::fs::{as_judged, read_arguments};
-use crate::root::{Resolved, Root, Roots};
+use crate::root::{Resolved, Roots};
 use crate::sandbox::{Job, is_lent};
 use crate::schema;
 use crate::setup::ToolSetupError;
 use crate::stop::{Stop, blocking};
+use config::{environment, real};
 
 /// Arguments of one call.
 const ARGV_MAX: usize = 4_096;
 /// Bytes that are kept for the lines around the output.
 const FRAME_BYTES: usize = 512;
-/// Where programs are looked for when the environment does not say.
-const PATH_DEFAULT: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
-/// Variables that the sandbox sets itself.
-const OWN_NAMES: [&str; 4] = ["HOME", "PATH", "TERM", "TMPDIR"];
-/// Variables that are always taken over.
-const TAKEN_NAMES: [&str; 2] = ["LANG", "TZ"];
-
-/// What `shell` may do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShellConfig {
-    /// What programs may read and, where a root says so, write. The first root is the default working directory.
-    pub roots: Vec<Root>,
-    /// Whether programs may use TCP and UDP, to anywhere.
-    pub network: bool,
-    /// Names of environment variables that are taken over beside `LANG` and `TZ`. Everything else is withheld.
-    pub env_names: Vec<String>,
-    /// Files and directories beside the roots and the system's own that programs may read and execute, for example a
-    /// toolchain.
-    pub readable: Vec<PathBuf>,
-    /// Open files of one process.
-    pub open_files_max: u64,
-    /// Bytes of one file that a program writes.
-    pub file_bytes_max: u64,
-    /// A newer Landlock ABI than the sandbox needs by itself. It can only ask for more.
-    pub landlock_abi_min: u32,
-    /// The program that lends itself as the helper, if not the running one. It must call
-    /// [`crate::maybe_run_sandbox_helper`].
-    pub helper: Option<PathBuf>,
-}
-
-impl ShellConfig {
-    /// These roots, no network, nothing else of the environment, 1,024 open files, files up to 1 GiB.
-    #[must_use]
-    pub const fn new(roots: Vec<Root>) -> Self {
-        Self {
-            roots,
-            network: false,
-            env_names: Vec::new(),
-            readable: Vec::new(),
-            open_files_max: 1_024,
-            file_bytes_max: 1024 * 1024 * 1024,
-            landlock_abi_min: 0,
-            helper: None,
-        }
-    }
-}
-
 /// The tool `shell`.
 ///
 /// A call runs one program in a sandbox: it reads the roots, the system's programs and libraries, and what was declared;
@@ -216,40 +175,6 @@ fn resolve(roots: &Arc<Roots>, args: &Args) -> Result<Resolved, ToolError> {
 fn targets(args: &Args, cwd: &Resolved) -> Result<Vec<Target>, ToolError> {
     let access = if cwd.root()?.write { Access::Write } else { Access::Read };
     Ok(vec![Target::Command { argv: args.argv.clone() }, cwd.target(access)?])
-}
-
-/// The environment of every program: little, and nothing that was not named.
-fn environment(names: &[String]) -> Result<Vec<(String, String)>, ToolSetupError> {
-    let mut environment = vec![("TERM".to_owned(), "dumb".to_owned()), ("PATH".to_owned(), search_path())];
-    for name in TAKEN_NAMES.iter().copied().chain(names.iter().map(String::as_str)) {
-        if name.is_empty()
-            || name.contains(['=', '\0'])
-            || name.starts_with("LD_")
-            || OWN_NAMES.contains(&name)
-        {
-            let why = format!("the environment variable `{}` cannot be taken over", clip::word(name));
-            return Err(ToolSetupError::config("shell", why));
-        }
-        if let Ok(value) = std::env::var(name) {
-            environment.push((name.to_owned(), value));
-        }
-    }
-    Ok(environment)
-}
-
-/// The absolute directories of the process's own search path: a relative one would mean the working directory.
-fn search_path() -> String {
-    let own = std::env::var("PATH").unwrap_or_default();
-    let absolute: Vec<&str> = own.split(':').filter(|part| part.starts_with('/')).collect();
-    if absolute.is_empty() { PATH_DEFAULT.to_owned() } else { absolute.join(":") }
-}
-
-fn real(path: &std::path::Path) -> Result<String, ToolSetupError> {
-    let io =
-        |error| ToolSetupError::io("shell", format!("find the readable path `{}`", path.display()), error);
-    let real = std::fs::canonicalize(path).map_err(io)?;
-    let text = real.to_str().map(str::to_owned);
-    text.ok_or_else(|| ToolSetupError::config("shell", "a readable path is not UTF-8"))
 }
 
 #[cfg(target_os = "linux")]

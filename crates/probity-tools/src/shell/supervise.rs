@@ -9,13 +9,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use probity_contract::{ToolError, ToolErrorClass};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group};
+use rustix::process::{PidfdFlags, pidfd_open};
 
+use super::group::{Group, pause};
 use super::output::HeadTail;
 use crate::sandbox::{Job, MARKER, Report};
 use crate::stop::Stop;
@@ -26,8 +27,6 @@ const LOOK_MS: i64 = 15;
 const READY_MS_MAX: u64 = 15_000;
 /// Milliseconds for the pipes that killed processes still hold.
 const DRAIN_MS_MAX: u64 = 500;
-/// Milliseconds for a killed group to be gone; whoever inherits its dead may take their time to bury them.
-const GONE_MS_MAX: u64 = 100;
 /// Bytes that a helper may say.
 const REPORT_BYTES_MAX: usize = 8 * 1024;
 
@@ -58,7 +57,7 @@ pub(super) fn run(
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| unavailable(&error))?;
-    let mut group = Group { child, done: None };
+    let mut group = Group::new(child);
     let mut session = Session::open(&mut group, ours, bytes_max).map_err(|error| unavailable(&error))?;
     send(job, &session.channel, stop)?;
     session.channel.set_nonblocking(true).map_err(|error| unavailable(&error))?;
@@ -142,60 +141,6 @@ fn send(job: &Job, mut channel: &UnixStream, stop: &Stop) -> Result<(), ToolErro
         }
     }
     Ok(())
-}
-
-/// The helper and, after it, the program and all it started: one process group. Dropping it kills them.
-struct Group {
-    child: Child,
-    done: Option<ExitStatus>,
-}
-
-impl Group {
-    fn pid(&self) -> Option<Pid> {
-        Pid::from_raw(i32::try_from(self.child.id()).ok()?)
-    }
-
-    /// Kills what is left of the group and waits for its leader.
-    fn end(&mut self) -> io::Result<ExitStatus> {
-        if let Some(done) = self.done {
-            return Ok(done);
-        }
-        let pid = self.pid();
-        // Until the leader is waited for, its number cannot belong to another group.
-        if let Some(pid) = pid {
-            // A helper that has not come to its session yet has no group; the next line ends it.
-            let _ = kill_process_group(pid, Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let status = self.child.wait()?;
-        self.done = Some(status);
-        if let Some(pid) = pid {
-            wait_for_group(pid);
-        }
-        Ok(status)
-    }
-}
-
-/// Waits, within a bound, until the killed group is gone. Only asks: after the leader was waited for, its number may be
-/// given to another process.
-fn wait_for_group(pid: Pid) {
-    let started = Instant::now();
-    while test_kill_process_group(pid).is_ok() && started.elapsed() < Duration::from_millis(GONE_MS_MAX) {
-        pause();
-    }
-}
-
-/// Sleeps for a moment, on the supervisor's own thread.
-fn pause() {
-    // An interrupted sleep is a shorter one.
-    let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 }));
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Nobody is left to tell.
-        let _ = self.end();
-    }
 }
 
 /// A pipe and what came out of it.
