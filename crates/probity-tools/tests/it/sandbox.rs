@@ -164,7 +164,7 @@ async fn only_declared_places_are_read() {
         let text = bench.sh(&format!("cat {place}")).await;
         assert!(text.starts_with("exit code 1") && text.contains("ermission denied"), "{place}: {text}");
     }
-    let home = std::env::var("HOME").unwrap_or_else(|_| "/root".to_owned());
+    let home = std::env::var("HOME").unwrap_or_else(|_| "/home".to_owned());
     let text = bench.sh(&format!("ls {home}")).await;
     assert!(text.contains("ermission denied"), "{text}");
     // A grant opens exactly that.
