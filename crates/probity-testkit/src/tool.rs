@@ -1,0 +1,176 @@
+use std::sync::{Arc, Mutex};
+
+use probity_contract::{
+    Arguments, BoxFuture, Cancel, Effect, FrozenCall, Permit, Target, Tool, ToolContext, ToolError,
+    ToolOutput, ToolSpec,
+};
+use serde_json::{Value, json};
+
+use crate::blocker::Blocker;
+use crate::gauge::Gauge;
+use crate::lock;
+use crate::meeting::Meeting;
+use crate::names::tool_name;
+
+/// What a scripted tool does.
+#[derive(Debug, Clone)]
+pub enum Acts {
+    /// Returns the member `text` of its arguments, or else the arguments.
+    Echoes,
+    /// Returns this.
+    Returns(ToolOutput),
+    /// Fails with this.
+    Fails(ToolError),
+    /// Never comes back.
+    Hangs,
+    /// Panics with these words.
+    Panics(String),
+    /// Returns this many bytes.
+    ReturnsBytes(usize),
+    /// Waits for the others of the meeting, and then echoes.
+    Meets(Meeting),
+    /// Waits for the signal, and then echoes.
+    Waits(Cancel),
+    /// Blocks its thread, and echoes once it is released.
+    Blocks(Blocker),
+}
+
+/// One start of a scripted tool.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// The call that the permit was for.
+    pub call: Arc<FrozenCall>,
+    /// What else the run handed over.
+    pub context: ToolContext,
+}
+
+/// A tool that does what the test says and remembers each start. A clone is the same tool.
+#[derive(Clone)]
+pub struct ScriptedTool {
+    spec: ToolSpec,
+    resolves: Acts,
+    targets: Vec<Target>,
+    acts: Arc<dyn Fn(&FrozenCall) -> Acts + Send + Sync>,
+    starts: Arc<Mutex<Vec<Start>>>,
+    running: Gauge,
+}
+
+impl ScriptedTool {
+    /// A tool that takes any object.
+    #[must_use]
+    pub fn new(name: &str, effect: Effect, acts: Acts) -> Self {
+        Self::by(name, effect, move |_| acts.clone())
+    }
+
+    /// A tool that takes any object and looks at the call.
+    #[must_use]
+    pub fn by(
+        name: &str,
+        effect: Effect,
+        acts: impl Fn(&FrozenCall) -> Acts + Send + Sync + 'static,
+    ) -> Self {
+        let spec = ToolSpec {
+            name: tool_name(name),
+            description: format!("The test tool {name}."),
+            input_schema: json!({"type": "object"}),
+            effect,
+        };
+        Self {
+            spec,
+            resolves: Acts::Echoes,
+            targets: Vec::new(),
+            acts: Arc::new(acts),
+            starts: Arc::default(),
+            running: Gauge::default(),
+        }
+    }
+
+    /// The pure tool `echo`, which takes exactly a `text` and gives it back.
+    #[must_use]
+    pub fn echo() -> Self {
+        Self::new("echo", Effect::Pure, Acts::Echoes).schema(json!({
+            "type": "object",
+            "properties": {"text": {"type": "string"}},
+            "required": ["text"],
+            "additionalProperties": false
+        }))
+    }
+
+    /// Sets the schema of the arguments.
+    #[must_use]
+    pub fn schema(mut self, schema: Value) -> Self {
+        self.spec.input_schema = schema;
+        self
+    }
+
+    /// Sets what every call touches.
+    #[must_use]
+    pub fn touching(mut self, targets: Vec<Target>) -> Self {
+        self.targets = targets;
+        self
+    }
+
+    /// Sets what the tool does when it shall tell its targets; what it would return there is without meaning.
+    #[must_use]
+    pub fn resolving(mut self, resolves: Acts) -> Self {
+        self.resolves = resolves;
+        self
+    }
+
+    /// All starts, in order.
+    #[must_use]
+    pub fn starts(&self) -> Vec<Start> {
+        lock(&self.starts).clone()
+    }
+
+    /// How often the tool was started.
+    #[must_use]
+    pub fn start_count(&self) -> usize {
+        lock(&self.starts).len()
+    }
+
+    /// Calls that are running.
+    #[must_use]
+    pub const fn running(&self) -> &Gauge {
+        &self.running
+    }
+}
+
+async fn act(acts: Acts, arguments: &Arguments) -> Result<ToolOutput, ToolError> {
+    match acts {
+        Acts::Returns(output) => return Ok(output),
+        Acts::Fails(error) => return Err(error),
+        Acts::Hangs => std::future::pending().await,
+        Acts::Panics(words) => std::panic::panic_any(words),
+        Acts::ReturnsBytes(bytes) => return Ok(ToolOutput::text("x".repeat(bytes))),
+        Acts::Meets(meeting) => meeting.arrive().await,
+        Acts::Waits(signal) => signal.fired().await,
+        Acts::Blocks(blocker) => blocker.block(),
+        Acts::Echoes => {}
+    }
+    let text = arguments.to_value().get("text").and_then(Value::as_str).map(str::to_owned);
+    Ok(ToolOutput::text(text.unwrap_or_else(|| arguments.as_str().to_owned())))
+}
+
+impl Tool for ScriptedTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn targets<'a>(&'a self, arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Target>, ToolError>> {
+        Box::pin(async move {
+            act(self.resolves.clone(), arguments).await?;
+            Ok(self.targets.clone())
+        })
+    }
+
+    fn run<'a>(&'a self, permit: Permit, cx: ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        let guard = self.running.enter();
+        Box::pin(async move {
+            let _running = guard;
+            let call = Arc::clone(permit.call());
+            lock(&self.starts).push(Start { call: Arc::clone(&call), context: cx });
+            act((self.acts)(&call), call.arguments()).await
+        })
+    }
+}
