@@ -8,6 +8,7 @@ use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{Cancel, FrozenCall, Opinion, Policy, PolicyName, Said, Seat};
 use probity_egress::{Egress, SamePrincipal, egress_error, egress_panic, one_line_untrusted};
 
+use super::owned::Owned;
 use super::watch::Watch;
 use crate::run::Outcome;
 
@@ -45,9 +46,8 @@ async fn ask(
     let judged = {
         let (call, cancel) = (Arc::clone(&call), cancel.clone());
         // A task of its own: a policy that blocks its thread must not take the deadline with it.
-        tokio::spawn(async move { policy.judge(&call, seat, &cancel).await })
+        Owned::spawn(async move { policy.judge(&call, seat, &cancel).await })
     };
-    let abort = judged.abort_handle();
     let (class, line): (&str, Egress<SamePrincipal>) = match tokio::time::timeout(timeout, judged).await {
         Ok(Ok(Ok(verdict))) => return Said::Verdict(verdict),
         Ok(Ok(Err(error))) => ("error", egress_error(&error)),
@@ -55,10 +55,7 @@ async fn ask(
             Ok(payload) => ("panic", egress_panic(payload)),
             Err(_aborted) => ("error", Egress::fixed("the policy was stopped")),
         },
-        Err(_elapsed) => {
-            abort.abort();
-            ("timeout", Egress::fixed("the policy took too long"))
-        }
+        Err(_elapsed) => ("timeout", Egress::fixed("the policy took too long")),
     };
     // The task's own signal tells a cancellation apart, not the error: nobody's fault, and not reported.
     if cancel.is_fired() {

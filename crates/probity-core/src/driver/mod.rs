@@ -6,6 +6,7 @@
 
 mod judge;
 mod model;
+mod owned;
 mod tool;
 mod watch;
 
@@ -22,6 +23,7 @@ use tokio::task::JoinSet;
 
 use crate::run::{Outcome, Run, SpecError, Step, reply_text_of};
 use crate::task::Task;
+use owned::Owned;
 use watch::Watch;
 
 /// How long the driver waits for its tasks to be gone once the run has ended.
@@ -208,9 +210,8 @@ impl Driver {
                 Step::RunTool { permit, timeout_ms } => {
                     let tool = self.tools.get(permit.call().tool()).cloned();
                     let clock = Arc::clone(&self.clock);
-                    let cancel = self.cancel.clone();
                     let timeout = Duration::from_millis(timeout_ms);
-                    self.work.spawn(tool::run(tool, permit, timeout, self.output_bytes_max, cancel, clock));
+                    self.work.spawn(tool::run(tool, permit, timeout, self.output_bytes_max, clock));
                 }
                 Step::Done(ending) => return Some(ending),
             }
@@ -243,34 +244,14 @@ async fn ask(approver: Option<Arc<dyn Approver>>, question: PendingCall, left: D
         None => Answer::Nobody,
         Some(approver) => {
             // A person who does not answer in time has not approved, and neither has an approver that panics.
-            let asked = tokio::spawn(async move { approver.ask(&question).await });
-            let asked = AbortOnDrop(asked);
+            let asked = Owned::spawn(async move { approver.ask(&question).await });
             match tokio::time::timeout(left, asked).await {
-                Ok(Some(answer)) => answer,
-                Ok(None) | Err(_) => Answer::Nobody,
+                Ok(Ok(answer)) => answer,
+                Ok(Err(_)) | Err(_) => Answer::Nobody,
             }
         }
     };
     Outcome::Answered { call, digest, answer }
-}
-
-/// A spawned task that ends with its owner. Yields `None` where the task panicked.
-struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
-
-impl<T> Future for AbortOnDrop<T> {
-    type Output = Option<T>;
-    fn poll(
-        mut self: std::pin::Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<T>> {
-        std::pin::Pin::new(&mut self.0).poll(cx).map(Result::ok)
-    }
-}
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 fn finish(machine: Run, ending: Ending) -> Finished {

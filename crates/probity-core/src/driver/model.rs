@@ -1,16 +1,16 @@
 //! Drives one model call: passes its deltas on as they come, and its reply only when it is complete.
 
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use probity_contract::limits::REPLY_BYTES_MAX;
 use probity_contract::{
     Event, Model, ModelCallId, ModelContext, ModelError, ModelErrorClass, ModelEvent, ModelReply,
-    ModelRequest,
+    ModelRequest, ReplyPart, ReplyPartKind,
 };
 use probity_egress::{Redactor, SamePrincipal, egress_panic};
 
+use super::owned::Owned;
 use super::watch::Watch;
 use crate::run::Outcome;
 
@@ -22,21 +22,28 @@ pub(super) async fn call(
     watch: Watch,
 ) -> Outcome {
     let timeout = context.timeout;
-    let mut deltas = Deltas::new(call, watch.clone());
+    let deltas = Arc::new(Mutex::new(Some(Deltas::new(call, watch.clone()))));
     let started = tokio::time::Instant::now();
-    let collected = AssertUnwindSafe(collect(model, request, context, &mut deltas)).catch_unwind();
+    // A task of its own: a client that blocks its thread must not take the deadline with it.
+    let collected = Owned::spawn(collect(model, request, context, Arc::clone(&deltas)));
     let result = match tokio::time::timeout(timeout, collected).await {
         Ok(Ok(result)) => result,
-        Ok(Err(payload)) => {
-            let words = egress_panic::<SamePrincipal>(payload);
-            Err(ModelError::new(ModelErrorClass::Malformed, format!("the model's client broke: {words}")))
-        }
+        Ok(Err(broken)) => Err(match broken.try_into_panic() {
+            Ok(payload) => {
+                let words = egress_panic::<SamePrincipal>(payload);
+                ModelError::new(ModelErrorClass::Malformed, format!("the model's client broke: {words}"))
+            }
+            Err(_aborted) => ModelError::new(ModelErrorClass::Cancelled, "the model call was stopped"),
+        }),
         Err(_elapsed) => {
             let words = format!("the model did not answer within {} ms", timeout.as_millis());
             Err(ModelError::new(ModelErrorClass::TimedOut, words))
         }
     };
-    deltas.flush();
+    // Taken away, so that a client that goes on after its time is not heard any more.
+    if let Some(deltas) = lock(&deltas).take() {
+        deltas.flush();
+    }
     if let Ok(reply) = &result {
         let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         watch.notify(&Event::ModelFinished { call, usage: reply.usage, took_ms });
@@ -44,11 +51,17 @@ pub(super) async fn call(
     Outcome::ModelReplied { call, result }
 }
 
+type SharedDeltas = Arc<Mutex<Option<Deltas>>>;
+
+fn lock(deltas: &SharedDeltas) -> std::sync::MutexGuard<'_, Option<Deltas>> {
+    deltas.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 async fn collect(
     model: Arc<dyn Model>,
     request: ModelRequest,
     context: ModelContext,
-    deltas: &mut Deltas,
+    deltas: SharedDeltas,
 ) -> Result<ModelReply, ModelError> {
     let mut stream = model.call(request, context);
     let mut bytes = 0_usize;
@@ -56,22 +69,45 @@ async fn collect(
         match event? {
             ModelEvent::Text { delta, .. } => {
                 bytes += delta.len();
-                deltas.text(&delta);
+                if let Some(deltas) = lock(&deltas).as_mut() {
+                    deltas.text(&delta);
+                }
             }
             ModelEvent::Reasoning { delta, .. } => {
                 bytes += delta.len();
-                deltas.reasoning(&delta);
+                if let Some(deltas) = lock(&deltas).as_mut() {
+                    deltas.reasoning(&delta);
+                }
             }
             ModelEvent::CallArguments { delta, .. } => bytes += delta.len(),
             ModelEvent::CallStarted { .. } => {}
-            ModelEvent::Finished(reply) => return Ok(reply),
+            ModelEvent::Finished(reply) => {
+                // A client may send no deltas, or others than its reply.
+                check_size(reply.parts.iter().map(part_bytes).sum())?;
+                return Ok(reply);
+            }
         }
-        if bytes > REPLY_BYTES_MAX {
-            let words = format!("the reply is longer than {REPLY_BYTES_MAX} bytes");
-            return Err(ModelError::new(ModelErrorClass::TooLarge, words));
-        }
+        check_size(bytes)?;
     }
     Err(ModelError::new(ModelErrorClass::Truncated, "the model's stream ended before the reply was complete"))
+}
+
+fn check_size(bytes: usize) -> Result<(), ModelError> {
+    if bytes > REPLY_BYTES_MAX {
+        let words = format!("the reply is longer than {REPLY_BYTES_MAX} bytes");
+        return Err(ModelError::new(ModelErrorClass::TooLarge, words));
+    }
+    Ok(())
+}
+
+/// Bytes of a part and of its native form, which stands in the window as well.
+fn part_bytes(part: &ReplyPart) -> usize {
+    let words = match &part.kind {
+        ReplyPartKind::Text(text) | ReplyPartKind::Reasoning(text) => text.len(),
+        ReplyPartKind::Call(call) => call.provider_id.len() + call.name.len() + call.arguments.len(),
+        ReplyPartKind::Opaque => 0,
+    };
+    words + part.native.as_ref().map_or(0, |native| native.value.to_string().len())
 }
 
 /// The deltas of one call on their way to the observer, each through the credential pass.

@@ -1,15 +1,14 @@
 //! Starts tools with their permit, and asks them what a call would touch.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use probity_contract::{
     Arguments, CallId, Cancel, Clock, Permit, Tool, ToolContext, ToolError, ToolErrorClass, ToolOutput,
 };
 use probity_egress::{SamePrincipal, egress_panic};
 
+use super::owned::Owned;
 use crate::run::Outcome;
 
 pub(super) async fn resolve(
@@ -33,7 +32,6 @@ pub(super) async fn run(
     permit: Permit,
     timeout: Duration,
     output_bytes_max: usize,
-    cancel: Cancel,
     clock: Arc<dyn Clock>,
 ) -> Outcome {
     let call = permit.call().id();
@@ -42,9 +40,13 @@ pub(super) async fn run(
         None => Err(gone()),
         Some(tool) => {
             let idempotency_key = permit.call().digest().to_string();
+            let mut stop = Stop { signal: Cancel::new(), armed: true };
+            let cancel = stop.signal.clone();
             let context = ToolContext { cancel, timeout, output_bytes_max, idempotency_key };
             let work = async move { tool.run(permit, context).await };
-            bounded(work, timeout, "come back").await
+            let result = bounded(work, timeout, "come back").await;
+            stop.armed = matches!(&result, Err(error) if error.class == ToolErrorClass::TimedOut);
+            result
         }
     };
     let ran_ms = clock.monotonic_ms().saturating_sub(started_ms);
@@ -53,17 +55,34 @@ pub(super) async fn run(
     Outcome::ToolFinished { call, result, output_bytes, ran_ms }
 }
 
-async fn bounded<T>(
-    work: impl Future<Output = Result<T, ToolError>>,
+/// Tells a call's work that outlives its future to stop: when its time is up, and when the run drops the call.
+struct Stop {
+    signal: Cancel,
+    armed: bool,
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        if self.armed {
+            self.signal.fire();
+        }
+    }
+}
+
+async fn bounded<T: Send + 'static>(
+    work: impl Future<Output = Result<T, ToolError>> + Send + 'static,
     timeout: Duration,
     doing: &str,
 ) -> Result<T, ToolError> {
-    match tokio::time::timeout(timeout, AssertUnwindSafe(work).catch_unwind()).await {
+    // A task of its own: a tool that blocks its thread must not take the deadline with it.
+    match tokio::time::timeout(timeout, Owned::spawn(work)).await {
         Ok(Ok(result)) => result,
-        Ok(Err(payload)) => {
-            let words = egress_panic::<SamePrincipal>(payload);
-            Err(ToolError::new(ToolErrorClass::Panicked, words.as_str()))
-        }
+        Ok(Err(broken)) => Err(match broken.try_into_panic() {
+            Ok(payload) => {
+                ToolError::new(ToolErrorClass::Panicked, egress_panic::<SamePrincipal>(payload).as_str())
+            }
+            Err(_aborted) => ToolError::new(ToolErrorClass::Cancelled, "it was stopped"),
+        }),
         Err(_elapsed) => {
             let words = format!("it did not {doing} within {} ms", timeout.as_millis());
             Err(ToolError::new(ToolErrorClass::TimedOut, words))
