@@ -21,8 +21,8 @@ pub(crate) struct Call {
     pub(crate) stage: Stage,
     /// Whether the step that the stage waits for was handed out.
     pub(crate) sent: bool,
-    /// Whether the call counts against the limit of tool calls.
-    pub(crate) reserved: bool,
+    /// Whether a permit was made; the call then counts against the limit of tool calls.
+    pub(crate) started: bool,
     pub(crate) frozen: Option<Arc<FrozenCall>>,
     pub(crate) question: Option<PendingCall>,
     pub(crate) grant: Option<Grant>,
@@ -81,7 +81,7 @@ impl Call {
             tool,
             stage,
             sent: false,
-            reserved: false,
+            started: false,
             frozen: None,
             question: None,
             grant: None,

@@ -16,6 +16,17 @@ use super::{Phase, Run, Step, Unexpected, words};
 /// Code points of a call's arguments and of a tool's result in an event.
 const EVENT_SUMMARY_CHARS_MAX: usize = 240;
 
+/// What of the limit of tool calls is there for one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Share {
+    /// One is kept for it.
+    Kept,
+    /// Earlier calls decide.
+    Undecided,
+    /// None is left.
+    Taken,
+}
+
 impl Run {
     fn call_mut(&mut self, id: CallId) -> Result<&mut Call, Unexpected> {
         self.state.calls.get_mut(&id).ok_or(Unexpected)
@@ -40,21 +51,49 @@ impl Run {
         }
     }
 
-    /// Gives a cleared call a place among those at work, if one is free and a tool call is left.
+    /// Gives a cleared call a place among those at work, if one is free and a tool call is left for it.
     fn take_place(&mut self, id: CallId) {
+        if self.state.calls.get(&id).is_none_or(|call| call.stage != Stage::Cleared) {
+            return;
+        }
         let at_work = self.state.calls.values().filter(|call| call.is_at_work()).count();
         let free = at_work < self.state.spec.limits.tool_calls_parallel_max.max(1) as usize;
+        let share = self.share_of(id);
         let Some(call) = self.state.calls.get_mut(&id) else { return };
-        if call.stage != Stage::Cleared || !free {
-            return;
+        match share {
+            Share::Taken => {
+                let text: Arc<str> = Arc::from("the limit of tool calls is reached; the call did not run");
+                call.enter(Stage::Settled(Settled { text, is_error: true, trusted: false }));
+            }
+            Share::Kept if free => call.enter(Stage::Rechecking),
+            Share::Kept | Share::Undecided => {}
         }
-        if !call.reserved && !self.state.spent.reserve_tool_call(&self.state.spec.limits) {
-            let text: Arc<str> = Arc::from("the limit of tool calls is reached; the call did not run");
-            call.enter(Stage::Settled(Settled { text, is_error: true, trusted: false }));
-            return;
+    }
+
+    /// Whether a tool call is left for this call.
+    ///
+    /// A scarce limit goes to the first calls of the reply: what is kept for a call does not depend on whose policies
+    /// were heard first, or the same task would not give the same run. A call therefore waits while earlier ones that
+    /// might still need what is left are undecided.
+    fn share_of(&self, id: CallId) -> Share {
+        let (mut undecided_before, mut started_after) = (0_u32, 0_u32);
+        for call in self.state.calls.values() {
+            if call.id < id && !call.started && !call.is_settled() {
+                undecided_before += 1;
+            }
+            if call.id > id && call.started {
+                started_after += 1;
+            }
         }
-        call.reserved = true;
-        call.enter(Stage::Rechecking);
+        let max = self.state.spec.limits.tool_calls_max;
+        let certain = self.state.spent.tool_calls.saturating_sub(started_after);
+        if certain >= max {
+            Share::Taken
+        } else if certain + undecided_before < max {
+            Share::Kept
+        } else {
+            Share::Undecided
+        }
     }
 
     pub(super) fn hand_out_call_step(&mut self) -> Option<Step> {
@@ -234,6 +273,11 @@ impl Run {
                 let reason = words::line(&reason).as_str().to_owned();
                 (AnswerKind::Refused, Some(by), Err(denial(DenialCode::PersonRefused, reason)))
             }
+            Answer::Nobody if expired => (
+                AnswerKind::Void,
+                None,
+                Err(denial(DenialCode::Expired, "nobody answered in time".to_owned())),
+            ),
             Answer::Nobody => {
                 let reason = "a person must approve this call and there is nobody to ask".to_owned();
                 (AnswerKind::Nobody, None, Err(denial(DenialCode::NobodyToAsk, reason)))
@@ -264,6 +308,8 @@ impl Run {
             Err(denial) => self.deny(id, denial),
             Ok(()) => {
                 call.enter(Stage::Permitted);
+                call.started = true;
+                self.state.spent.tool_calls += 1;
                 let effect = self.state.spec.tool(&tool).map_or(Effect::Once, |tool| tool.effect);
                 self.state.ledger.fact(Fact::ToolStarted { call: id, effect });
                 if effect != Effect::Pure {
@@ -418,7 +464,13 @@ impl Run {
                 ran_ms: 0,
             });
         }
-        self.state.calls.values_mut().for_each(Call::restore);
+        for call in self.state.calls.values_mut() {
+            if call.stage == Stage::Permitted {
+                call.started = false;
+                self.state.spent.tool_calls = self.state.spent.tool_calls.saturating_sub(1);
+            }
+            call.restore();
+        }
     }
 
     /// Keeps count of the time in which the run only waits for people.

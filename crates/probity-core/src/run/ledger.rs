@@ -9,6 +9,8 @@ use probity_contract::{
 use probity_egress::{SamePrincipal, egress_text};
 use serde::{Deserialize, Serialize};
 
+use super::kept;
+
 /// The record as far as it is not written yet, and the counters that number it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ledger {
@@ -19,6 +21,8 @@ pub(crate) struct Ledger {
     known_parts: BTreeSet<PartId>,
     unwritten: Vec<Emission>,
     must_be_durable: bool,
+    // A record that failed takes nothing more: what came next would stand behind a gap.
+    closed: bool,
 }
 
 impl Ledger {
@@ -30,6 +34,7 @@ impl Ledger {
             known_parts: BTreeSet::new(),
             unwritten: Vec::new(),
             must_be_durable: false,
+            closed: false,
         }
     }
 
@@ -58,7 +63,11 @@ impl Ledger {
         id
     }
 
-    pub(crate) fn fact(&mut self, fact: Fact) {
+    pub(crate) fn fact(&mut self, mut fact: Fact) {
+        match self.content {
+            ContentSetting::Full => {}
+            ContentSetting::Redacted | ContentSetting::Digests => kept::pass(&mut fact),
+        }
         let entry = Entry { seq: self.next_seq, at_ms: self.clock_ms, fact };
         self.next_seq += 1;
         self.unwritten.push(Emission::Entry(entry));
@@ -69,8 +78,16 @@ impl Ledger {
         self.must_be_durable = true;
     }
 
+    /// Drops what is not written, and everything that comes.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
     /// Takes what is to be written now, and whether it must be durable.
     pub(crate) fn take(&mut self) -> Option<(Vec<Emission>, bool)> {
+        if self.closed {
+            self.unwritten.clear();
+        }
         if self.unwritten.is_empty() {
             return None;
         }
@@ -82,6 +99,7 @@ impl Ledger {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Spent {
     pub(crate) turns: u32,
+    /// Permits that were made; the tools that were started.
     pub(crate) tool_calls: u32,
     pub(crate) usage: Usage,
     /// Milliseconds in which the run only waited for people.
@@ -121,15 +139,6 @@ impl Spent {
             return Some(LimitKind::Cost);
         }
         None
-    }
-
-    /// Reserves one tool call; false where the limit is reached.
-    pub(crate) const fn reserve_tool_call(&mut self, limits: &Limits) -> bool {
-        let free = self.tool_calls < limits.tool_calls_max;
-        if free {
-            self.tool_calls += 1;
-        }
-        free
     }
 
     /// Milliseconds that the run has worked, waiting for people not counted.

@@ -7,6 +7,7 @@
 
 mod call;
 mod calls;
+mod kept;
 mod ledger;
 mod spec;
 mod turns;
@@ -45,7 +46,7 @@ pub struct Run {
 #[derive(Debug)]
 pub enum Step {
     /// Append these lines to the record, and do so before asking for the next step. If it cannot be done, feed
-    /// [`Outcome::RecordFailed`].
+    /// [`Outcome::RecordFailed`]; no further lines come then, for they would stand behind a gap.
     Record {
         /// What to append.
         lines: Vec<Emission>,
@@ -222,6 +223,9 @@ impl Run {
     /// # Errors
     /// When the spec cannot be run: a tool's name twice, an unusable schema, a cost limit without prices, no prompt.
     pub fn new(spec: RunSpec) -> Result<Self, SpecError> {
+        if !spec.has_prompt() {
+            return Err(SpecError::NoPrompt);
+        }
         let schemas = Arc::new(spec.check()?);
         let state = RunState {
             ledger: Ledger::new(spec.content),
@@ -324,7 +328,10 @@ impl Run {
                 self.state.ledger.fact(Fact::FailureReported { call, seat, who, error });
             }
             Outcome::Cancelled => self.cancel(),
-            Outcome::RecordFailed(error) => self.end(Ending::RecordFailed { error }),
+            Outcome::RecordFailed(error) => {
+                self.state.ledger.close();
+                self.end(Ending::RecordFailed { error });
+            }
         }
         self.measure_waiting();
         Ok(())

@@ -90,9 +90,6 @@ impl RunSpec {
         if self.limits.cost_usd_max.is_some() && self.prices.is_none() {
             return Err(SpecError::CostWithoutPrices);
         }
-        if !self.items.iter().any(|item| matches!(item.content, Content::Person(_))) {
-            return Err(SpecError::NoPrompt);
-        }
         let compile = |tool: &ToolSpec| {
             let what = format!("the arguments of `{}`", tool.name);
             Schema::compile(&what, &tool.input_schema).map(|schema| (tool.name.clone(), schema))
@@ -101,6 +98,11 @@ impl RunSpec {
         let output = self.params.output_schema.as_ref();
         let output = output.map(|schema| Schema::compile("the answer", schema)).transpose()?;
         Ok(Schemas { tools, output })
+    }
+
+    /// Whether something is asked. The items move into the window when the run starts, so this holds before only.
+    pub(crate) fn has_prompt(&self) -> bool {
+        self.items.iter().any(|item| matches!(item.content, Content::Person(_)))
     }
 
     /// The tool of this name.

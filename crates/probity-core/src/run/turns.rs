@@ -158,7 +158,8 @@ impl Run {
             self.hit(LimitKind::CallsPerReply);
         }
         match (proposed, wrap_up) {
-            (0, _) if stop == Stop::Paused => self.state.phase = Phase::Turn { wrap_up },
+            // A last answer is the last: one that pauses is taken as it is, or the pauses would never end.
+            (0, None) if stop == Stop::Paused => self.state.phase = Phase::Turn { wrap_up },
             (0, _) => self.take_answer(item, &parts, &stop, wrap_up),
             // In a wrap-up no tool was offered; whatever was proposed has been refused and there is no answer.
             (_, Some(limit)) => {
