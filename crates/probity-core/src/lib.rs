@@ -4,11 +4,13 @@
 //! only through the machine: it is the machine that hears the policies and holds the permits.
 
 mod driver;
+mod gate;
 mod run;
 mod schema;
 mod task;
 
 pub use driver::{Finished, Host, StartError, SystemClock, run_task};
+pub use gate::{Otherwise, RuleError, RuleLists, RulePolicy};
 pub use run::{FirstItem, Outcome, Run, RunSpec, SpecError, Step, Unexpected};
 pub use schema::SchemaError;
 pub use task::Task;

@@ -4,12 +4,13 @@ use probity_contract::{
     AnswerKind, Body, CallId, Denial, Digest, Effect, Fact, ItemId, Label, ModelCallId, Opinion, PartId,
     PolicyName, PrincipalId, Seat, Target, ToolOutcomeKind,
 };
+use serde::Serialize;
 
 use crate::line::Line;
 use crate::record::Record;
 
 /// All that a record says of one tool call, in the order of its way through the gate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallStory {
     /// The call.
     pub call: CallId,
@@ -37,7 +38,7 @@ pub struct CallStory {
 }
 
 /// A call as the model worded it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Proposal {
     /// Milliseconds since the run started.
     pub at_ms: u64,
@@ -52,7 +53,7 @@ pub struct Proposal {
 }
 
 /// A call that can no longer change.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FrozenForm {
     /// Its digest.
     pub digest: Digest,
@@ -67,7 +68,7 @@ pub struct FrozenForm {
 }
 
 /// What was said at one seat.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Hearing {
     /// Milliseconds since the run started.
     pub at_ms: u64,
@@ -78,7 +79,7 @@ pub struct Hearing {
 }
 
 /// A question to a person.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Question {
     /// Milliseconds since the run started.
     pub at_ms: u64,
@@ -91,7 +92,7 @@ pub struct Question {
 }
 
 /// A person's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answered {
     /// Milliseconds since the run started.
     pub at_ms: u64,
@@ -104,7 +105,7 @@ pub struct Answered {
 }
 
 /// One start of a tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Attempt {
     /// Milliseconds since the run started; `None` where the record only tells the end.
     pub started_at_ms: Option<u64>,
@@ -115,7 +116,7 @@ pub struct Attempt {
 }
 
 /// How one start of a tool ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AttemptEnd {
     /// Milliseconds since the run started.
     pub at_ms: u64,

@@ -1,4 +1,5 @@
 use probity_contract::{CallId, Fact, ItemId, Kept, ModelCallId, PartId};
+use serde::Serialize;
 
 use crate::facts::{kind_of, parts_of};
 use crate::line::{Line, Noted};
@@ -9,7 +10,7 @@ use crate::story::call_of;
 pub const MOMENT_CHARS_MAX: usize = 200;
 
 /// One entry for display: its place, its subject, and one short line. The line has passed no exit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Moment {
     /// The entry.
     pub seq: u64,
@@ -150,7 +151,7 @@ const fn item_of(fact: &Fact) -> Option<ItemId> {
 }
 
 /// The name of a unit-like value as it stands in the record: its own word, or that under its tag.
-fn name_of(value: &impl serde::Serialize) -> String {
+fn name_of(value: &impl Serialize) -> String {
     let json = serde_json::to_value(value).unwrap_or_default();
     let tagged = json.get("outcome").or_else(|| json.get("ending"));
     tagged.unwrap_or(&json).as_str().unwrap_or_default().to_owned()

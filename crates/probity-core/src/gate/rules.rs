@@ -1,0 +1,115 @@
+//! A policy of three lists of rules.
+
+use std::sync::Arc;
+
+use probity_contract::{
+    BoxFuture, Cancel, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolName, Verdict,
+};
+use serde::{Deserialize, Serialize};
+
+use super::pattern::{Reading, Rule, RuleError};
+
+/// Rules as people write them, each `tool` or `tool(pattern)`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RuleLists {
+    /// Calls that may run.
+    pub allow: Vec<String>,
+    /// Calls about which a person is asked.
+    pub ask: Vec<String>,
+    /// Calls that must not run.
+    pub deny: Vec<String>,
+}
+
+/// What is said of a call that no rule matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Otherwise {
+    /// Nothing; if no other policy allows the call, it is denied.
+    Abstain,
+    /// A person is asked.
+    Ask,
+}
+
+/// A policy that judges by [`RuleLists`]: deny over ask over allow, whatever the order or length of the rules.
+///
+/// `tool(pattern)` matches what the call touches: `fs_read(docs/**)` a path, written `root/path`; `http_get(*.example.org)`
+/// a host; `shell(git log *)` a program and its arguments. `tool(name=pattern)` matches a named argument. Allow rules are
+/// read strictly, ask and deny rules loosely. It does not promise to see through what a program does once it runs.
+#[derive(Debug, Clone)]
+pub struct RulePolicy {
+    name: PolicyName,
+    rules: Arc<Rules>,
+    otherwise: Otherwise,
+}
+
+#[derive(Debug)]
+struct Rules {
+    allow: Vec<Rule>,
+    ask: Vec<Rule>,
+    deny: Vec<Rule>,
+}
+
+impl RulePolicy {
+    /// Parses the lists for a task that has these tools.
+    ///
+    /// # Errors
+    /// When a rule cannot be read, or names a tool that the task does not have.
+    pub fn new(
+        name: PolicyName,
+        lists: &RuleLists,
+        tools: &[ToolName],
+        otherwise: Otherwise,
+    ) -> Result<Self, RuleError> {
+        let parse = |texts: &[String]| -> Result<Vec<Rule>, RuleError> {
+            let parsed = texts.iter().map(|text| {
+                let rule = Rule::parse(text)?;
+                let known =
+                    rule.names_tool().is_none_or(|name| tools.iter().any(|tool| tool.as_str() == name));
+                if known { Ok(rule) } else { Err(rule.unknown_tool()) }
+            });
+            parsed.collect()
+        };
+        let rules = Rules { allow: parse(&lists.allow)?, ask: parse(&lists.ask)?, deny: parse(&lists.deny)? };
+        Ok(Self { name, rules: Arc::new(rules), otherwise })
+    }
+
+    /// What the rules say of a call.
+    #[must_use]
+    pub fn verdict(&self, call: &FrozenCall) -> Verdict {
+        let first = |rules: &[Rule], reading| {
+            rules.iter().find(|rule| rule.matches(call, reading)).map(Rule::to_string)
+        };
+        if let Some(rule) = first(&self.rules.deny, Reading::Loose) {
+            return Verdict::Deny { reason: format!("the rule `{rule}` denies it") };
+        }
+        if let Some(rule) = first(&self.rules.ask, Reading::Loose) {
+            return Verdict::Ask { reason: format!("the rule `{rule}` wants a person to decide") };
+        }
+        if let Some(rule) = first(&self.rules.allow, Reading::Strict) {
+            return Verdict::Allow { reason: format!("the rule `{rule}` allows it") };
+        }
+        match self.otherwise {
+            Otherwise::Abstain => Verdict::Abstain,
+            Otherwise::Ask => Verdict::Ask { reason: "no rule covers this call".to_owned() },
+        }
+    }
+}
+
+impl Policy for RulePolicy {
+    fn name(&self) -> &PolicyName {
+        &self.name
+    }
+
+    fn judge<'a>(
+        &'a self,
+        call: &'a FrozenCall,
+        _seat: Seat,
+        _cancel: &'a Cancel,
+    ) -> BoxFuture<'a, Result<Verdict, PolicyError>> {
+        Box::pin(std::future::ready(Ok(self.verdict(call))))
+    }
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

@@ -1,0 +1,163 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use probity_contract::ContentSetting;
+
+use crate::exit::CODES_HELP;
+
+/// Runs agent tasks in which every action is judged before it runs, every word is checked before it leaves, and every
+/// answer can be traced back to the context that caused it.
+#[derive(Debug, Parser)]
+#[command(name = "probity", version, after_help = CODES_HELP, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// Directory of the records [default: $PROBITY_DATA_DIR, $XDG_DATA_HOME/probity or ~/.local/share/probity]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Print one JSON document on standard output instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a task from a file, or a prompt
+    Run(Box<RunArgs>),
+    /// Run a worked example that needs no key and no network
+    Demo,
+    /// Look at the records of runs
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// Say what is configured, and what can be reached
+    Doctor(DoctorArgs),
+}
+
+/// Where no rule covers a call, a person is asked on a terminal; without a terminal the call is denied.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
+pub(crate) struct RunArgs {
+    /// A task file that ends in .toml, or the prompt itself
+    #[arg(value_name = "TASK.toml|PROMPT")]
+    pub(crate) task: String,
+    /// The model: openai/NAME, anthropic/NAME, gemini/NAME, ollama/NAME, compatible/NAME or rules/FILE
+    #[arg(long, value_name = "PROVIDER/NAME")]
+    pub(crate) model: Option<String>,
+    /// The endpoint, for any server that speaks the provider's protocol
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// A file with the provider's key [default: the provider's environment variable]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// How the model shall behave
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instructions: Option<String>,
+    /// Give the model a file to read; NAME is how it is called
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(crate) context: Vec<String>,
+    /// A directory that the file tools and the shell may read
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Vec<PathBuf>,
+    /// A directory that they may also write
+    #[arg(long, value_name = "DIR")]
+    pub(crate) write_root: Vec<PathBuf>,
+    /// The tools, separated by commas [default with a root: fs_list,fs_read,fs_search]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// A host that http_get may ask
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Vec<String>,
+    /// The first model call must call a tool
+    #[arg(long)]
+    pub(crate) require_tool: bool,
+    /// Allow calls that match the rule
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+    /// Ask about calls that match the rule
+    #[arg(long, value_name = "RULE")]
+    pub(crate) ask: Vec<String>,
+    /// Deny calls that match the rule; denying beats asking beats allowing
+    #[arg(long, value_name = "RULE")]
+    pub(crate) deny: Vec<String>,
+    /// Model calls at most
+    #[arg(long, value_name = "N")]
+    pub(crate) max_turns: Option<u32>,
+    /// What the record keeps
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) content: Option<Content>,
+    /// Never ask a person, even on a terminal
+    #[arg(long)]
+    pub(crate) no_input: bool,
+    /// Show the model's reasoning where the provider sends it
+    #[arg(long)]
+    pub(crate) reasoning: bool,
+    /// Show the answer only
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+const RUN_HELP: &str = "\
+Rules are `tool` or `tool(pattern)`:
+  fs_read(work/docs/**)     paths, written root/path; * stays within a directory
+  shell(git log *)          a program and its arguments; a last * stands for any more
+  http_get(*.example.org)   hosts, or whole URLs
+  pay(to=ACME-*)            a named argument
+
+Examples:
+  probity run task.toml
+  probity run \"What is in here?\" --model openai/gpt-4.1-mini --root . --allow fs_list --allow \"fs_read(work/**)\"";
+
+/// How much content a record keeps.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Content {
+    /// Every text as it was
+    Full,
+    /// Every text after the credential pass
+    Redacted,
+    /// Digests and lengths only
+    Digests,
+}
+
+impl From<Content> for ContentSetting {
+    fn from(content: Content) -> Self {
+        match content {
+            Content::Full => Self::Full,
+            Content::Redacted => Self::Redacted,
+            Content::Digests => Self::Digests,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// List runs, the newest first
+    List(ListArgs),
+    /// Show one run: what was read, called, judged and answered
+    Show(ShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Runs at most
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) limit: u32,
+    /// Only runs before this one
+    #[arg(long, value_name = "RUN")]
+    pub(crate) before: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run's id, or its first characters
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Try no connection
+    #[arg(long)]
+    pub(crate) offline: bool,
+}

@@ -1,0 +1,6 @@
+//! One module a command.
+
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod run;
+pub(crate) mod runs;

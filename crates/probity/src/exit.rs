@@ -1,0 +1,87 @@
+//! How the program ends: exit codes, and errors that fit on a screen.
+
+use std::error::Error;
+
+use probity_contract::Ending;
+use probity_egress::{Egress, SamePrincipal, egress_error, egress_text};
+
+/// The exit codes. They are part of the interface and do not change their meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Code {
+    /// The task was answered, or the command did what it was asked.
+    Ok = 0,
+    /// The run ended without an answer: the model refused, or a part of the program failed.
+    Failed = 1,
+    /// The command line, the task file or a rule is wrong.
+    Usage = 2,
+    /// Something that the task needs is missing: a key, a file, a sandbox.
+    Setup = 3,
+    /// A limit was reached; there is a partial answer or none.
+    Limit = 4,
+    /// The answer does not follow the output schema.
+    OutputInvalid = 5,
+    /// The record could not be written or read.
+    Store = 6,
+    /// There is no such run.
+    NotFound = 7,
+    /// The model could not be asked.
+    Model = 8,
+    /// Cancelled, by Ctrl-C or SIGTERM.
+    Cancelled = 130,
+}
+
+/// The table for `--help`.
+pub(crate) const CODES_HELP: &str = "\
+Exit codes:
+    0  answered, or done
+    1  ended without an answer
+    2  the command line, the task file or a rule is wrong
+    3  something that the task needs is missing
+    4  a limit was reached; the answer is partial or missing
+    5  the answer does not follow the output schema
+    6  the record could not be written or read
+    7  no such run
+    8  the model could not be asked
+  130  cancelled";
+
+impl Code {
+    /// The code that tells of how a run ended.
+    pub(crate) const fn of_ending(ending: &Ending) -> Self {
+        match ending {
+            Ending::Answered => Self::Ok,
+            Ending::WrappedUp { .. } | Ending::LimitReached { .. } | Ending::Incomplete => Self::Limit,
+            Ending::Refused => Self::Failed,
+            Ending::OutputInvalid => Self::OutputInvalid,
+            Ending::ModelFailed { .. } => Self::Model,
+            Ending::Cancelled => Self::Cancelled,
+            Ending::RecordFailed { .. } => Self::Store,
+        }
+    }
+}
+
+/// An error that ends the program: what failed, the next step to take, and the code.
+#[derive(Debug)]
+pub(crate) struct Fatal {
+    pub(crate) code: Code,
+    pub(crate) words: Egress<SamePrincipal>,
+    pub(crate) hint: Option<Egress<SamePrincipal>>,
+}
+
+impl Fatal {
+    /// From an error and all its causes.
+    pub(crate) fn of(code: Code, error: &(dyn Error + 'static)) -> Self {
+        Self { code, words: egress_error(error), hint: None }
+    }
+
+    /// From words of ours that may quote input.
+    pub(crate) fn new(code: Code, words: &str) -> Self {
+        Self { code, words: egress_text(words), hint: None }
+    }
+
+    /// Adds the next step to take.
+    pub(crate) fn hint(mut self, hint: &str) -> Self {
+        self.hint = Some(egress_text(hint));
+        self
+    }
+}

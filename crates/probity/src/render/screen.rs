@@ -1,0 +1,142 @@
+//! The terminal: the one place that writes to standard output and standard error.
+//!
+//! It takes only checked text, and makes control sequences in it inert: whatever a model or a tool wrote cannot move
+//! the cursor, change a title or hide a line.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use probity_egress::{Egress, EgressValue, SamePrincipal};
+
+/// Standard output for results, standard error for everything else.
+pub(crate) struct Screen {
+    state: Mutex<State>,
+    interactive: bool,
+}
+
+struct State {
+    spinner: Option<ProgressBar>,
+    // Whether standard output stands at the beginning of a line.
+    at_line_start: bool,
+}
+
+impl Screen {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: Mutex::new(State { spinner: None, at_line_start: true }),
+            interactive: io::stderr().is_terminal(),
+        }
+    }
+
+    /// Streams text of an answer to standard output.
+    pub(crate) fn stream(&self, text: &Egress<SamePrincipal>) {
+        self.with(|state| {
+            let text = inert(text.as_str());
+            state.at_line_start = text.ends_with('\n');
+            write_out(&text);
+        });
+    }
+
+    /// Writes a whole line of a result to standard output.
+    pub(crate) fn out(&self, text: &Egress<SamePrincipal>) {
+        self.with(|state| {
+            state.break_line();
+            write_out(&format!("{}\n", inert(text.as_str())));
+        });
+    }
+
+    /// Writes a value to standard output as JSON.
+    pub(crate) fn json(&self, value: &EgressValue<SamePrincipal>) {
+        self.with(|state| {
+            state.break_line();
+            // JSON escapes every control character by itself.
+            let text = serde_json::to_string_pretty(value.as_value()).unwrap_or_else(|_| "null".to_owned());
+            write_out(&format!("{text}\n"));
+        });
+    }
+
+    /// Tells something beside the result, on standard error.
+    pub(crate) fn tell(&self, text: &Egress<SamePrincipal>) {
+        self.with(|state| {
+            state.break_line();
+            write_err(&format!("{}\n", inert(text.as_str())));
+        });
+    }
+
+    /// Puts a question on standard error; the answer is typed behind it.
+    pub(crate) fn ask(&self, text: &Egress<SamePrincipal>) {
+        self.with(|state| {
+            state.break_line();
+            write_err(&inert(text.as_str()));
+        });
+    }
+
+    /// Shows that something is going on, on a terminal only.
+    pub(crate) fn busy(&self, words: &'static str) {
+        if !self.interactive {
+            return;
+        }
+        self.with(|state| {
+            state.break_line();
+            let spinner = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+                spinner.set_style(style);
+            }
+            spinner.set_message(words);
+            spinner.enable_steady_tick(Duration::from_millis(120));
+            state.spinner = Some(spinner);
+        });
+    }
+
+    /// Ends what [`Screen::busy`] shows.
+    pub(crate) fn idle(&self) {
+        self.with(|_| ());
+    }
+
+    fn with(&self, act: impl FnOnce(&mut State)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(spinner) = state.spinner.take() {
+            spinner.finish_and_clear();
+        }
+        act(&mut state);
+    }
+}
+
+impl State {
+    fn break_line(&mut self) {
+        if !self.at_line_start {
+            write_out("\n");
+            self.at_line_start = true;
+        }
+    }
+}
+
+// A closed pipe is no reason to end a run that may have effects; the record tells what happened.
+fn write_out(text: &str) {
+    let mut out = io::stdout().lock();
+    let _closed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn write_err(text: &str) {
+    let mut err = io::stderr().lock();
+    let _closed = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+/// The text without anything that a terminal would act on: control characters but line feed and tab, and the
+/// characters that turn the direction of writing or cannot be seen.
+fn inert(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_hidden(*c))).collect()
+}
+
+/// Bidirectional controls and zero-width characters, save the joiners that scripts and emoji need.
+pub(crate) const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+#[path = "screen_tests.rs"]
+mod tests;

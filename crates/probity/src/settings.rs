@@ -1,0 +1,44 @@
+//! What the surroundings say: the one module that reads the environment.
+
+use std::path::PathBuf;
+
+use probity_contract::{PrincipalId, RunId};
+
+use crate::exit::{Code, Fatal};
+
+/// The directory of records: the given one, `PROBITY_DATA_DIR`, `$XDG_DATA_HOME/probity` or `~/.local/share/probity`.
+pub(crate) fn data_dir(given: Option<PathBuf>) -> Result<PathBuf, Fatal> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    given
+        .or_else(|| variable("PROBITY_DATA_DIR"))
+        .or_else(|| variable("XDG_DATA_HOME").filter(|dir| dir.is_absolute()).map(|dir| dir.join("probity")))
+        .or_else(|| variable("HOME").map(|home| home.join(".local/share/probity")))
+        .ok_or_else(|| {
+            Fatal::new(Code::Setup, "find a place for the records: neither HOME nor PROBITY_DATA_DIR is set")
+                .hint("name a directory with --data-dir")
+        })
+}
+
+/// Whoever launched the program, by the name of the account; `local` where it has none that can be used.
+pub(crate) fn principal() -> Result<PrincipalId, Fatal> {
+    let name = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    match name.map(PrincipalId::new) {
+        Some(Ok(name)) => Ok(name),
+        Some(Err(_)) | None => PrincipalId::new("local").map_err(|error| Fatal::of(Code::Failed, &error)),
+    }
+}
+
+/// A fresh run id that sorts by time: 10 characters of milliseconds and 8 of chance, in lower-case base 32.
+pub(crate) fn fresh_run_id() -> Result<RunId, Fatal> {
+    const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let uuid = uuid::Uuid::now_v7().as_u128();
+    // Version 7: 48 bits of milliseconds first; the last 40 bits are all chance.
+    let bits = (uuid >> 80) << 40 | (uuid & ((1 << 40) - 1));
+    let digit = |at: u32| {
+        let index = usize::try_from((bits >> (5 * at)) & 31).unwrap_or(0);
+        ALPHABET.get(index).map_or('0', |byte| char::from(*byte))
+    };
+    // 88 bits are 18 digits of 5.
+    let id: String = (0..18).rev().map(digit).collect();
+    RunId::new(id).map_err(|error| Fatal::of(Code::Failed, &error))
+}

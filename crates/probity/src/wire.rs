@@ -1,0 +1,156 @@
+//! The composition root: turns a task file and flags into a task with its ports.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use probity_contract::{
+    Integrity, Label, Model, PolicyName, PrincipalId, Readers, Tool, ToolChoice, ToolName,
+};
+use probity_core::{Otherwise, RulePolicy, Task};
+use probity_models::{ApiKey, HttpModel, HttpModelConfig, ModelRef, RulesModel};
+use probity_tools::{AllowedHost, HttpConfig, HttpGetTool, Root, ShellConfig, ShellTool, fs_tools};
+
+use crate::exit::{Code, Fatal};
+use crate::settings;
+use crate::task_file::{HostEntry, TaskFile, ToolsTable};
+
+/// The name under which the rules of a task file judge.
+const RULES_POLICY: &str = "rules";
+const FS_TOOLS: [&str; 5] = ["fs_list", "fs_read", "fs_search", "fs_write", "fs_edit"];
+
+/// Builds the model that is called `name`.
+pub(crate) fn model(
+    name: &str,
+    base_url: Option<String>,
+    key_file: Option<PathBuf>,
+) -> Result<Arc<dyn Model>, Fatal> {
+    let reference: ModelRef = name.parse().map_err(|error: probity_models::ModelRefError| {
+        Fatal::of(Code::Usage, &error)
+            .hint("write --model provider/name, for example openai/gpt-4.1-mini or rules/FILE")
+    })?;
+    match reference {
+        ModelRef::Rules(path) => {
+            let model = RulesModel::load(&path).map_err(|error| Fatal::of(Code::Usage, &error))?;
+            Ok(Arc::new(model))
+        }
+        ModelRef::Http { provider, model } => {
+            let key = match &key_file {
+                Some(path) => Some(ApiKey::read_file(path)),
+                None => ApiKey::read_environment(provider).transpose(),
+            };
+            let key = key.transpose().map_err(|error| Fatal::of(Code::Setup, &error))?;
+            let mut config = HttpModelConfig::new(provider, model);
+            config.base_url = base_url;
+            config.key = key;
+            let model =
+                HttpModel::new(config).map_err(|error| Fatal::of(Code::Setup, &error).hint(&error.hint()))?;
+            Ok(Arc::new(model))
+        }
+    }
+}
+
+/// Builds the tools that the table names.
+pub(crate) fn tools(table: &ToolsTable) -> Result<Vec<Arc<dyn Tool>>, Fatal> {
+    let roots: Vec<Root> = table
+        .roots
+        .iter()
+        .map(|root| Root { name: root.name.clone(), path: root.path.clone(), write: root.write })
+        .collect();
+    let wants = |name: &str| table.names.iter().any(|wanted| wanted == name);
+    let setup = |error: probity_tools::ToolSetupError| Fatal::of(Code::Setup, &error);
+    let mut known: Vec<Arc<dyn Tool>> = Vec::new();
+    if FS_TOOLS.iter().any(|name| wants(name)) {
+        if roots.is_empty() {
+            let words = "set up the file tools: no root is declared";
+            return Err(Fatal::new(Code::Usage, words)
+                .hint("declare a directory with --root DIR or `roots` in the task file"));
+        }
+        known.extend(fs_tools(&roots).map_err(setup)?);
+    }
+    if wants("shell") {
+        let mut config = ShellConfig::new(roots);
+        config.network = table.shell.network;
+        config.env_names.clone_from(&table.shell.env);
+        config.readable.clone_from(&table.shell.readable);
+        known.push(Arc::new(ShellTool::new(config).map_err(setup)?));
+    }
+    if wants("http_get") {
+        let hosts = table.hosts.iter().map(host).collect::<Result<_, _>>()?;
+        known.push(Arc::new(HttpGetTool::new(HttpConfig::new(hosts)).map_err(setup)?));
+    }
+    let find = |name: &String| {
+        let tool = known.iter().find(|tool| tool.spec().name.as_str() == name);
+        tool.cloned().ok_or_else(|| {
+            let write_only = matches!(name.as_str(), "fs_write" | "fs_edit");
+            let words = format!("set up the tool `{name}`");
+            if write_only {
+                return Fatal::new(Code::Usage, &format!("{words}: no root may be written"))
+                    .hint("declare a root that may be written with --write-root DIR or `write = true`");
+            }
+            Fatal::new(Code::Usage, &format!("{words}: there is no such tool")).hint(
+                "the built-in tools are fs_list, fs_read, fs_search, fs_write, fs_edit, shell, http_get",
+            )
+        })
+    };
+    table.names.iter().map(find).collect()
+}
+
+fn host(entry: &HostEntry) -> Result<AllowedHost, Fatal> {
+    let (text, private) = match entry {
+        HostEntry::Public(text) => (text, false),
+        HostEntry::Declared(declared) => (&declared.host, declared.private),
+    };
+    let host: AllowedHost =
+        text.parse().map_err(|error: probity_tools::AllowedHostError| Fatal::of(Code::Usage, &error))?;
+    Ok(if private { host.private() } else { host })
+}
+
+/// Puts the task together. Where `asks` is true a person is asked about calls that no rule covers.
+pub(crate) fn task(
+    file: TaskFile,
+    model: Arc<dyn Model>,
+    tools: Vec<Arc<dyn Tool>>,
+    asks: bool,
+) -> Result<(Task, PrincipalId), Fatal> {
+    let usage = |error: &(dyn std::error::Error + 'static)| Fatal::of(Code::Usage, error);
+    let principal = match &file.principal {
+        Some(name) => PrincipalId::new(name).map_err(|error| usage(&error))?,
+        None => settings::principal()?,
+    };
+    let mut task = Task::new(model, principal.clone(), file.prompt.clone());
+    if let Some(title) = &file.title {
+        task = task.title(title);
+    }
+    if let Some(instructions) = &file.instructions {
+        task = task.instructions(instructions);
+    }
+    for entry in &file.context {
+        // What a task file itself contains is its author's word, unless the author says that it is somebody else's.
+        let integrity = if entry.trusted.unwrap_or(true) { Integrity::Trusted } else { Integrity::Untrusted };
+        let label = Label { integrity, readers: Readers::Everyone };
+        task = task.context(entry.name.clone(), entry.text.as_deref().unwrap_or_default(), label);
+    }
+    let names: Vec<ToolName> = tools.iter().map(|tool| tool.spec().name.clone()).collect();
+    for tool in tools {
+        task = task.tool(tool);
+    }
+    let has_rules =
+        !(file.policy.allow.is_empty() && file.policy.ask.is_empty() && file.policy.deny.is_empty());
+    // Without rules and without a person there is no policy at all, and so no tool runs.
+    if has_rules || asks {
+        let name = PolicyName::new(RULES_POLICY).map_err(|error| usage(&error))?;
+        let otherwise = if asks { Otherwise::Ask } else { Otherwise::Abstain };
+        let policy = RulePolicy::new(name, &file.policy, &names, otherwise).map_err(|error| {
+            usage(&error).hint("a rule is `tool` or `tool(pattern)`, for example fs_read(work/docs/**)")
+        })?;
+        task = task.policy(Arc::new(policy));
+    }
+    if file.tools.required {
+        task = task.first_tool_choice(ToolChoice::Required);
+    }
+    if let Some(prices) = file.prices {
+        task = task.prices(prices);
+    }
+    let task = task.limits(file.limits).params(file.params).content(file.record.content);
+    Ok((task, principal))
+}
