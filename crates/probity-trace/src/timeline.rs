@@ -1,4 +1,6 @@
-use probity_contract::{CallId, Fact, ItemId, Kept, ModelCallId, PartId};
+use probity_contract::{
+    Body, CallId, Fact, ItemId, Kept, ModelCallId, Opinion, PartId, ReplyPart, ReplyPartKind, Said, Verdict,
+};
 use serde::Serialize;
 
 use crate::facts::{kind_of, parts_of};
@@ -64,6 +66,7 @@ impl Record {
     fn words_of(&self, fact: &Fact) -> String {
         match fact {
             Fact::RunStarted(start) => start.title.clone(),
+            Fact::ItemAdded { body: Body::Reply { parts }, .. } => self.words_of_reply(parts),
             Fact::ItemAdded { .. } => self.first_words(parts_of(fact)),
             Fact::ModelCalled { window, .. } => {
                 format!("{} items kept, {} new", window.keep, window.added.len())
@@ -77,7 +80,10 @@ impl Record {
             }
             Fact::CallRejected { reason, .. } => beginning(reason),
             Fact::CallFrozen { digest, .. } => digest.short(),
-            Fact::Judged { seat, opinions, .. } => format!("{seat}, {} policies", opinions.len()),
+            Fact::Judged { seat, opinions, .. } => {
+                let said: Vec<String> = opinions.iter().take(8).map(words_of_opinion).collect();
+                format!("{seat}: {}", beginning(&said.join("; ")))
+            }
             Fact::Denied { denial, .. } => beginning(&denial.reason),
             Fact::Asked { askers, .. } => {
                 beginning(&askers.iter().take(8).map(|name| name.as_str()).collect::<Vec<_>>().join(", "))
@@ -96,12 +102,42 @@ impl Record {
         }
     }
 
+    /// The text of a reply; where it has none, how many calls it proposes.
+    fn words_of_reply(&self, parts: &[PartId]) -> String {
+        let kept = parts.iter().filter_map(|part| match self.part(*part) {
+            Some(Kept::Full(text) | Kept::Redacted(text)) => serde_json::from_str::<ReplyPart>(text).ok(),
+            Some(Kept::Length(_)) | None => None,
+        });
+        let (mut text, mut calls) = (String::new(), 0_u32);
+        for part in kept {
+            match part.kind {
+                ReplyPartKind::Text(words) if text.len() < MOMENT_CHARS_MAX => text.push_str(&words),
+                ReplyPartKind::Call(_) => calls += 1,
+                ReplyPartKind::Text(_) | ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => {}
+            }
+        }
+        if text.is_empty() && calls > 0 { format!("{calls} calls") } else { beginning(&text) }
+    }
+
     fn first_words(&self, parts: &[PartId]) -> String {
         match parts.first().and_then(|part| self.part(*part)) {
             Some(Kept::Full(text) | Kept::Redacted(text)) => beginning(text),
             Some(Kept::Length(_)) | None => String::new(),
         }
     }
+}
+
+fn words_of_opinion(opinion: &Opinion) -> String {
+    let (said, why) = match &opinion.said {
+        Said::Verdict(Verdict::Allow { reason }) => ("allows", reason.as_str()),
+        Said::Verdict(Verdict::Ask { reason }) => ("asks", reason.as_str()),
+        Said::Verdict(Verdict::Deny { reason }) => ("denies", reason.as_str()),
+        Said::Verdict(Verdict::Abstain) => ("abstains", ""),
+        Said::Failed(line) => ("failed", line.as_str()),
+        Said::Cancelled => ("was cancelled", ""),
+    };
+    let colon = if why.is_empty() { "" } else { ": " };
+    format!("{} {said}{colon}{}", opinion.policy, beginning(why))
 }
 
 const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
