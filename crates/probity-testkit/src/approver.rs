@@ -6,10 +6,12 @@ use crate::gauge::Gauge;
 use crate::lock;
 use crate::names::principal;
 
+type Script = Arc<dyn Fn(&PendingCall) -> Option<Answer> + Send + Sync>;
+
 /// A person whose answers are written down beforehand. A clone is the same person.
 #[derive(Clone)]
 pub struct ScriptedApprover {
-    answers: Arc<dyn Fn(&PendingCall) -> Option<Answer> + Send + Sync>,
+    answers: Script,
     asked: Arc<Mutex<Vec<PendingCall>>>,
     questions: Gauge,
 }

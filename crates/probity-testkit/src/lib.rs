@@ -36,3 +36,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Panics, where a test wants something to panic.
+#[expect(clippy::panic, reason = "a test double breaks when it is told to")]
+fn break_down(words: String) -> ! {
+    std::panic::panic_any(words)
+}

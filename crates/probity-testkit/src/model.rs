@@ -10,8 +10,8 @@ use probity_contract::{
 
 use crate::blocker::Blocker;
 use crate::gauge::{Gauge, Guard};
-use crate::lock;
 use crate::names::model_name;
+use crate::{break_down, lock};
 
 /// What a scripted model does when it is asked once.
 #[derive(Debug, Clone)]
@@ -263,7 +263,7 @@ impl Playing {
             End::Fails(error) => Some(Err(error)),
             End::BreaksOff => None,
             End::Hangs => pending().await,
-            End::Panics(words) => std::panic::panic_any(words),
+            End::Panics(words) => break_down(words),
         }
     }
 }

@@ -6,8 +6,8 @@ use probity_contract::{
 
 use crate::blocker::Blocker;
 use crate::gauge::Gauge;
-use crate::lock;
 use crate::names::policy_name;
+use crate::{break_down, lock};
 
 /// What a scripted policy does when it is asked.
 #[derive(Debug, Clone)]
@@ -52,11 +52,13 @@ impl Judges {
     }
 }
 
+type Script = Arc<dyn Fn(&FrozenCall, Seat) -> Judges + Send + Sync>;
+
 /// A policy whose verdicts are written down beforehand. A clone is the same policy.
 #[derive(Clone)]
 pub struct ScriptedPolicy {
     name: PolicyName,
-    judges: Arc<dyn Fn(&FrozenCall, Seat) -> Judges + Send + Sync>,
+    judges: Script,
     heard: Arc<Mutex<Vec<(CallId, Seat)>>>,
     judging: Gauge,
 }
@@ -113,7 +115,7 @@ impl Policy for ScriptedPolicy {
             match (self.judges)(call, seat) {
                 Judges::Says(verdict) => Ok(verdict),
                 Judges::Fails(words) => Err(PolicyError::new(words)),
-                Judges::Panics(words) => std::panic::panic_any(words),
+                Judges::Panics(words) => break_down(words),
                 Judges::Hangs => std::future::pending().await,
                 Judges::Blocks(blocker) => {
                     blocker.block();

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::blocker::Blocker;
 use crate::gauge::Gauge;
-use crate::lock;
 use crate::meeting::Meeting;
 use crate::names::tool_name;
+use crate::{break_down, lock};
 
 /// What a scripted tool does.
 #[derive(Debug, Clone)]
@@ -141,7 +141,7 @@ async fn act(acts: Acts, arguments: &Arguments) -> Result<ToolOutput, ToolError>
         Acts::Returns(output) => return Ok(output),
         Acts::Fails(error) => return Err(error),
         Acts::Hangs => std::future::pending().await,
-        Acts::Panics(words) => std::panic::panic_any(words),
+        Acts::Panics(words) => break_down(words),
         Acts::ReturnsBytes(bytes) => return Ok(ToolOutput::text("x".repeat(bytes))),
         Acts::Meets(meeting) => meeting.arrive().await,
         Acts::Waits(signal) => signal.fired().await,

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex};
 
 use probity_contract::{Event, Failure, FailureLane, Observer};
 
-use crate::lock;
+use crate::{break_down, lock};
 
 /// Collects what a run tells: events as its observer, failures as its failure lane. A clone is the same watcher.
 #[derive(Debug, Clone, Default)]
@@ -45,17 +45,18 @@ impl Watcher {
     /// The deltas of answer text, joined.
     #[must_use]
     pub fn text(&self) -> String {
-        let shared = lock(&self.shared);
-        let deltas = shared.events.iter().filter_map(|event| match event {
-            Event::Text { delta, .. } => Some(delta.as_str()),
-            _ => None,
-        });
-        deltas.collect()
+        let mut text = String::new();
+        for event in &lock(&self.shared).events {
+            if let Event::Text { delta, .. } = event {
+                text.push_str(delta.as_str());
+            }
+        }
+        text
     }
 
-    fn break_down(&self) {
+    fn break_where_asked(&self) {
         if self.panics {
-            std::panic::panic_any("the watcher broke");
+            break_down("the watcher broke".to_owned());
         }
     }
 }
@@ -63,13 +64,13 @@ impl Watcher {
 impl Observer for Watcher {
     fn on_event(&self, event: &Event) {
         lock(&self.shared).events.push(event.clone());
-        self.break_down();
+        self.break_where_asked();
     }
 }
 
 impl FailureLane for Watcher {
     fn on_failure(&self, failure: &Failure) {
         lock(&self.shared).failures.push(failure.clone());
-        self.break_down();
+        self.break_where_asked();
     }
 }
