@@ -276,6 +276,7 @@ impl Run {
     ///
     /// Steps are to be carried out in the order in which they come; all but `Record` and `Notify` may then go on side
     /// by side.
+    #[expect(clippy::should_implement_trait, reason = "not an iterator: `None` means wait, not the end")]
     pub fn next(&mut self) -> Option<Step> {
         // First all that can move without an outcome moves and writes its facts; then the facts go out; and only then a
         // step that they tell of is handed out.

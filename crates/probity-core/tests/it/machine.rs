@@ -1,0 +1,256 @@
+//! Single decisions of the machine, step by step.
+
+use std::sync::Arc;
+
+use probity_contract::{
+    Answer, AnswerKind, CallId, Denial, DenialCode, Digest, Emission, Ending, Fact, LimitKind, ModelCallId,
+    ModelReply, Opinion, ReplyPart, Said, Seat, Stop, Usage, Verdict,
+};
+use probity_core::{Outcome, Run, Step, Unexpected};
+use probity_testkit::{policy_name, principal};
+
+use crate::record_check::entries;
+use crate::simulator::{Ends, Plan, Schedule, Script, Trouble, play, state};
+
+/// Takes steps until the machine waits or has ended; the lines of the record and the other steps.
+fn steps(run: &mut Run) -> (Vec<Emission>, Vec<Step>) {
+    let (mut lines, mut others) = (Vec::new(), Vec::new());
+    while let Some(step) = run.next() {
+        match step {
+            Step::Record { lines: more, .. } => lines.extend(more),
+            Step::Notify(_) => {}
+            Step::Done(_) => {
+                others.push(step);
+                break;
+            }
+            step => others.push(step),
+        }
+    }
+    (lines, others)
+}
+
+fn reply(parts: Vec<ReplyPart>, stop: Stop) -> ModelReply {
+    ModelReply { parts, stop, usage: Usage::default(), model: None, response_id: None }
+}
+
+fn act(id: &str) -> ReplyPart {
+    ReplyPart::call(id, "act", r#"{"text":"x"}"#)
+}
+
+fn opinions(verdict: Verdict) -> Vec<Opinion> {
+    vec![Opinion { policy: policy_name("plan"), said: Said::Verdict(verdict) }]
+}
+
+fn ask() -> Verdict {
+    Verdict::Ask { reason: "the plan".to_owned() }
+}
+
+/// A run that has asked a person about its one call, and the digest of the question.
+fn asking() -> (Run, Digest) {
+    let mut run = Run::new(Script::new(Vec::new()).spec()).unwrap();
+    steps(&mut run);
+    let result = Ok(reply(vec![act("p1")], Stop::ToolCalls));
+    run.feed(0, Outcome::ModelReplied { call: ModelCallId(1), result }).unwrap();
+    steps(&mut run);
+    run.feed(0, Outcome::Resolved { call: CallId(1), result: Ok(Vec::new()) }).unwrap();
+    steps(&mut run);
+    let (call, seat) = (CallId(1), Seat::Adjudicate);
+    run.feed(0, Outcome::Judged { call, seat, opinions: opinions(ask()) }).unwrap();
+    let (_, others) = steps(&mut run);
+    let [Step::Ask { question }] = &others[..] else { panic!("{others:?}") };
+    let digest = question.call.digest();
+    (run, digest)
+}
+
+fn facts(lines: &[Emission]) -> Vec<Fact> {
+    entries(lines).into_iter().map(|entry| entry.fact).collect()
+}
+
+fn denial(lines: &[Emission]) -> Option<Denial> {
+    facts(lines).into_iter().find_map(|fact| match fact {
+        Fact::Denied { denial, .. } => Some(denial),
+        _ => None,
+    })
+}
+
+const TTL_MS: u64 = 86_400_000;
+
+#[test]
+fn i21_an_approval_counts_until_just_before_it_expires() {
+    let check = |now_ms: u64, answer: Answer, expected: Option<DenialCode>| {
+        let (mut run, digest) = asking();
+        run.feed(now_ms, Outcome::Answered { call: CallId(1), digest, answer }).unwrap();
+        let (lines, others) = steps(&mut run);
+        assert_eq!(denial(&lines).map(|denial| denial.code), expected, "at {now_ms}");
+        let judged_again =
+            others.iter().any(|step| matches!(step, Step::Judge { seat: Seat::ExecuteRecheck, .. }));
+        assert_eq!(judged_again, expected.is_none());
+    };
+    let approve = || Answer::Approve { by: principal("eve") };
+    check(0, approve(), None);
+    check(TTL_MS - 1, approve(), None);
+    check(TTL_MS, approve(), Some(DenialCode::Expired));
+    check(TTL_MS + 1, approve(), Some(DenialCode::Expired));
+    check(0, Answer::Nobody, Some(DenialCode::NobodyToAsk));
+    // The driver gives up when the time is over: then somebody was asked, and did not answer in time.
+    check(TTL_MS, Answer::Nobody, Some(DenialCode::Expired));
+}
+
+#[test]
+fn i21_a_clock_that_goes_back_revives_no_approval() {
+    let (mut run, digest) = asking();
+    let failure =
+        Outcome::FailureReported { call: None, seat: None, who: "x".to_owned(), error: "y".to_owned() };
+    run.feed(TTL_MS, failure).unwrap();
+    let answer = Answer::Approve { by: principal("eve") };
+    run.feed(5, Outcome::Answered { call: CallId(1), digest, answer }).unwrap();
+    let (lines, _) = steps(&mut run);
+    assert_eq!(denial(&lines).map(|denial| denial.code), Some(DenialCode::Expired));
+}
+
+#[test]
+fn i21_an_approval_that_expires_before_the_effect_gives_no_permit() {
+    let (mut run, digest) = asking();
+    let answer = Answer::Approve { by: principal("eve") };
+    run.feed(0, Outcome::Answered { call: CallId(1), digest, answer }).unwrap();
+    steps(&mut run);
+    let (call, seat) = (CallId(1), Seat::ExecuteRecheck);
+    run.feed(TTL_MS, Outcome::Judged { call, seat, opinions: opinions(ask()) }).unwrap();
+    let (lines, others) = steps(&mut run);
+    assert_eq!(denial(&lines).map(|denial| denial.code), Some(DenialCode::Expired));
+    assert!(!others.iter().any(|step| matches!(step, Step::RunTool { .. })));
+}
+
+#[test]
+fn i29_an_answer_for_another_digest_has_no_effect_and_is_written_down() {
+    let (mut run, _) = asking();
+    let digest = Digest::of("test", &[b"another call"]);
+    let answer = Answer::Approve { by: principal("eve") };
+    assert_eq!(run.feed(0, Outcome::Answered { call: CallId(1), digest, answer }), Err(Unexpected));
+    let (lines, others) = steps(&mut run);
+    assert!(others.is_empty());
+    let written = matches!(
+        &facts(&lines)[..],
+        [Fact::Answered { answer: AnswerKind::Void, by: None, digest: written, .. }] if *written == digest
+    );
+    assert!(written, "{lines:?}");
+}
+
+/// A person who approves answers for what asked before; a policy that asks only at the second seat has no answer.
+#[test]
+fn a_policy_that_asks_only_just_before_the_effect_denies() {
+    let mut run = Run::new(Script::new(Vec::new()).spec()).unwrap();
+    steps(&mut run);
+    let result = Ok(reply(vec![act("p1")], Stop::ToolCalls));
+    run.feed(0, Outcome::ModelReplied { call: ModelCallId(1), result }).unwrap();
+    steps(&mut run);
+    let call = CallId(1);
+    run.feed(0, Outcome::Resolved { call, result: Ok(Vec::new()) }).unwrap();
+    steps(&mut run);
+    let allow = Verdict::Allow { reason: "yes".to_owned() };
+    run.feed(0, Outcome::Judged { call, seat: Seat::Adjudicate, opinions: opinions(allow) }).unwrap();
+    steps(&mut run);
+    run.feed(0, Outcome::Judged { call, seat: Seat::ExecuteRecheck, opinions: opinions(ask()) }).unwrap();
+    let (lines, _) = steps(&mut run);
+    let denial = denial(&lines).unwrap();
+    assert_eq!((denial.code, denial.seat), (DenialCode::NobodyToAsk, Seat::ExecuteRecheck));
+}
+
+/// I47: a model that pauses again and again is asked only as often as the turns allow, also for its last answer.
+#[test]
+fn i47_a_model_that_only_pauses_comes_to_an_end() {
+    let mut script = Script::new(Vec::new());
+    script.limits.turns_max = 3;
+    let mut run = Run::new(script.spec()).unwrap();
+    for call in 1..=4 {
+        let (_, others) = steps(&mut run);
+        assert!(
+            matches!(&others[..], [Step::CallModel { call: asked, .. }] if asked.0 == call),
+            "{others:?}"
+        );
+        let result = Ok(reply(vec![ReplyPart::text("wait")], Stop::Paused));
+        run.feed(0, Outcome::ModelReplied { call: ModelCallId(call), result }).unwrap();
+    }
+    let (_, others) = steps(&mut run);
+    let ended = matches!(&others[..], [Step::Done(Ending::WrappedUp { limit: LimitKind::Turns })]);
+    assert!(ended, "{others:?}");
+}
+
+#[test]
+fn calls_beyond_the_limit_of_one_reply_are_answered_and_not_judged() {
+    let mut run = Run::new(Script::new(Vec::new()).spec()).unwrap();
+    steps(&mut run);
+    let result = Ok(reply((0..130).map(|at| act(&format!("p{at}"))).collect(), Stop::ToolCalls));
+    run.feed(0, Outcome::ModelReplied { call: ModelCallId(1), result }).unwrap();
+    let (lines, others) = steps(&mut run);
+    assert_eq!(others.iter().filter(|step| matches!(step, Step::Resolve { .. })).count(), 128);
+    let facts = facts(&lines);
+    assert_eq!(facts.iter().filter(|fact| matches!(fact, Fact::CallRejected { .. })).count(), 2);
+    assert!(facts.contains(&Fact::LimitHit { limit: LimitKind::CallsPerReply }));
+}
+
+#[test]
+fn nothing_is_taken_once_a_run_has_ended() {
+    let script = Script::new(vec![vec![Plan::Runs(Ends::Well)]]);
+    let mut played = play(&script, Schedule::oldest_first(), Trouble::None);
+    let before = state(&played.run);
+    let result = Ok(reply(vec![act("p9")], Stop::ToolCalls));
+    let late = [
+        Outcome::Cancelled,
+        Outcome::RecordFailed("late".to_owned()),
+        Outcome::ModelReplied { call: ModelCallId(2), result },
+        Outcome::Resolved { call: CallId(1), result: Ok(Vec::new()) },
+        Outcome::FailureReported { call: None, seat: None, who: "x".to_owned(), error: "y".to_owned() },
+    ];
+    for outcome in late {
+        assert_eq!(played.run.feed(0, outcome), Err(Unexpected));
+        assert_eq!(state(&played.run), before);
+        assert!(matches!(played.run.next(), Some(Step::Done(Ending::Answered))));
+    }
+}
+
+#[test]
+fn a_run_reads_back_at_every_point_of_its_way() {
+    let (run, _) = asking();
+    let text = serde_json::to_string(&run).unwrap();
+    let read: Run = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    let fresh = Run::new(Script::new(Vec::new()).spec()).unwrap();
+    let text = serde_json::to_string(&fresh).unwrap();
+    let mut read: Run = serde_json::from_str(&text).unwrap();
+    let (_, others) = steps(&mut read);
+    assert!(matches!(&others[..], [Step::CallModel { .. }]));
+}
+
+/// The grant that a stored run carries is no permit: the policies are heard again, and one that now denies is obeyed.
+#[test]
+fn a_stored_run_is_judged_again_and_a_policy_that_changed_its_mind_is_obeyed() {
+    let (mut run, digest) = asking();
+    let answer = Answer::Approve { by: principal("eve") };
+    run.feed(0, Outcome::Answered { call: CallId(1), digest, answer }).unwrap();
+    let mut read: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+    let (_, others) = steps(&mut read);
+    assert!(matches!(&others[..], [Step::Judge { seat: Seat::Adjudicate, .. }]), "{others:?}");
+    let deny = Verdict::Deny { reason: "not any more".to_owned() };
+    let (call, seat) = (CallId(1), Seat::Adjudicate);
+    read.feed(0, Outcome::Judged { call, seat, opinions: opinions(deny) }).unwrap();
+    let (lines, others) = steps(&mut read);
+    assert_eq!(denial(&lines).map(|denial| denial.code), Some(DenialCode::Policy));
+    assert!(!others.iter().any(|step| matches!(step, Step::RunTool { .. })));
+}
+
+/// A spec is checked when it is used, whoever wrote it.
+#[test]
+fn a_spec_that_cannot_be_run_is_refused() {
+    let check = |change: fn(&mut probity_core::RunSpec), expected: &str| {
+        let mut spec = Script::new(Vec::new()).spec();
+        change(&mut spec);
+        assert_eq!(Run::new(spec).unwrap_err().to_string(), expected);
+    };
+    check(|spec| spec.items.clear(), "the task has no prompt");
+    check(|spec| spec.limits.cost_usd_max = Some(1.0), "a limit of cost needs the model's prices");
+    check(
+        |spec| spec.tools = Arc::from([spec.tools[0].clone(), spec.tools[0].clone()]),
+        "two tools are called `act`",
+    );
+}

@@ -1,0 +1,100 @@
+//! Any order of outcomes, any pause: the same run.
+
+use probity_contract::{CallId, Effect, Limits};
+use proptest::prelude::*;
+
+use crate::record_check::{canonical, check_whole};
+use crate::simulator::{Plan, Schedule, Script, Trouble, play};
+
+fn some_script() -> impl Strategy<Value = Script> {
+    let plan = proptest::sample::select(Plan::ALL.to_vec());
+    let turns = proptest::collection::vec(proptest::collection::vec(plan, 0..5), 1..4);
+    let effect = proptest::sample::select(vec![Effect::Pure, Effect::Idempotent, Effect::Once]);
+    let tool_calls_max = prop_oneof![Just(200_u32), 0_u32..6];
+    (turns, effect, 1_u32..5, tool_calls_max, 1_u32..5).prop_map(
+        |(turns, effect, tool_calls_parallel_max, tool_calls_max, turns_max)| {
+            let limits = Limits { tool_calls_parallel_max, tool_calls_max, turns_max, ..Limits::default() };
+            Script { turns, limits, effect }
+        },
+    )
+}
+
+fn some_picks() -> impl Strategy<Value = Vec<u16>> {
+    proptest::collection::vec(any::<u16>(), 0..80)
+}
+
+fn sorted(mut calls: Vec<CallId>) -> Vec<CallId> {
+    calls.sort();
+    calls
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_order_of_outcomes_gives_the_same_record(script in some_script(), picks in some_picks()) {
+        let one = play(&script, Schedule::oldest_first(), Trouble::None);
+        let other = play(&script, Schedule::picking(&picks), Trouble::None);
+        check_whole(&one.lines);
+        check_whole(&other.lines);
+        prop_assert_eq!(canonical(&other.lines), canonical(&one.lines));
+        prop_assert_eq!(&other.ending, &one.ending);
+        prop_assert_eq!(other.answer(), one.answer());
+        prop_assert_eq!(other.items(), one.items());
+        prop_assert_eq!(sorted(other.started), sorted(one.started));
+    }
+
+    #[test]
+    fn one_order_gives_one_record_to_the_byte(script in some_script(), picks in some_picks()) {
+        let play = || play(&script, Schedule::picking(&picks), Trouble::None).lines;
+        prop_assert_eq!(serde_json::to_string(&play()).unwrap(), serde_json::to_string(&play()).unwrap());
+    }
+
+    #[test]
+    fn a_run_stored_and_read_back_at_any_points_ends_the_same(
+        script in some_script(),
+        picks in some_picks(),
+        pauses in any::<u64>(),
+    ) {
+        let whole = play(&script, Schedule::picking(&picks), Trouble::None);
+        let paused = play(&script, Schedule::picking(&picks), Trouble::StoredAfter(pauses));
+        check_whole(&paused.lines);
+        prop_assert_eq!(&paused.ending, &whole.ending);
+        prop_assert_eq!(paused.answer(), whole.answer());
+        prop_assert_eq!(paused.items(), whole.items());
+        prop_assert_eq!(sorted(paused.started), sorted(whole.started));
+    }
+
+    #[test]
+    fn i29_late_repeated_and_foreign_outcomes_change_nothing(script in some_script(), picks in some_picks()) {
+        let plain = play(&script, Schedule::picking(&picks), Trouble::None);
+        let troubled = play(&script, Schedule::picking(&picks), Trouble::EverythingTwice);
+        prop_assert_eq!(troubled.lines, plain.lines);
+        prop_assert_eq!(troubled.ending, plain.ending);
+    }
+
+    #[test]
+    fn i43_and_s5_tool_calls_are_counted_by_their_permits(script in some_script(), picks in some_picks()) {
+        let played = play(&script, Schedule::picking(&picks), Trouble::None);
+        prop_assert_eq!(played.counted_tool_calls(), played.started.len() as u64);
+        prop_assert!(played.started.len() <= script.limits.tool_calls_max as usize);
+        prop_assert!(played.most_at_once <= script.limits.tool_calls_parallel_max as usize);
+        let mut once = sorted(played.started.clone());
+        once.dedup();
+        prop_assert_eq!(once.len(), played.started.len());
+    }
+
+    #[test]
+    fn every_permitted_call_runs_where_no_limit_stands_in_the_way(
+        mut script in some_script(),
+        picks in some_picks(),
+    ) {
+        script.limits.tool_calls_max = 200;
+        script.limits.turns_max = 50;
+        let played = play(&script, Schedule::picking(&picks), Trouble::None);
+        // A reply without a call is the answer; what would follow it never happens.
+        let reached: Vec<Plan> = script.turns.iter().take_while(|turn| !turn.is_empty()).flatten().copied().collect();
+        let expected: Vec<CallId> = (1..).zip(&reached).filter(|(_, plan)| plan.starts()).map(|(id, _)| CallId(id)).collect();
+        prop_assert_eq!(sorted(played.started), expected);
+    }
+}

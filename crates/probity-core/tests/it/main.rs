@@ -1,0 +1,30 @@
+//! The machine and its driver, from outside.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests"
+)]
+
+mod approvals;
+mod cancel;
+mod content;
+mod gate;
+mod journal;
+mod limits;
+mod machine;
+mod machine_endings;
+mod machine_order;
+mod model;
+mod observer;
+mod output;
+mod parallel;
+mod record_check;
+mod scene;
+mod simulator;
+mod snapshot;
+mod tools;
