@@ -121,7 +121,10 @@ async fn v7_a_policy_that_hangs_denies_at_its_deadline_and_is_reported_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn v7_a_policy_that_blocks_its_thread_denies_at_its_deadline() {
     let (tool, blocker) = (act(), Blocker::new());
-    let played = one_call(&tool, &ScriptedPolicy::new("broken", Judges::Blocks(blocker.clone()))).await;
+    let policy = ScriptedPolicy::new("broken", Judges::Blocks(blocker.clone()));
+    let scene = scene([Turn::calls(CALL), Turn::text("done")]).tool(&tool).policy(&policy);
+    // Long enough for a busy machine to do what does not block, and much shorter than the block.
+    let played = scene.limits(|limits| limits.judge_timeout_ms = 1_000).run_whole().await;
     check_failed(&played, &tool, Seat::Adjudicate, "timeout", "no secret here");
     blocker.release();
 }
