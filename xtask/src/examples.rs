@@ -13,6 +13,9 @@ use crate::workspace;
 
 const EXAMPLE_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Example programs that must run without arguments and end with exit code 0.
+const PROGRAMS: [&str; 1] = ["library"];
+
 /// Nobody listens on the discard port: a task that wants the network fails at once.
 const NO_NETWORK: &str = "http://127.0.0.1:9";
 
@@ -25,6 +28,7 @@ pub(crate) fn build() -> Result<PathBuf> {
         "--workspace",
         "--bins",
         "--tests",
+        "--examples",
         "--message-format",
         "json-render-diagnostics",
     ]);
@@ -48,8 +52,18 @@ pub(crate) fn run(binary: &Path) -> Result<()> {
             Err(error) => failed.push(format!("{name}: {error:#}")),
         }
     }
+    // Programs stand beside the binary, in the folder where cargo puts examples.
+    let programs = binary.parent().unwrap_or(Path::new(".")).join("examples");
+    for name in PROGRAMS {
+        let mut command = Command::new(programs.join(name));
+        command.env_clear().stdin(Stdio::null());
+        match process::stdout_of(&mut command) {
+            Ok(_) => eprintln!("    {name}: ok"),
+            Err(error) => failed.push(format!("{name}: {error:#}")),
+        }
+    }
     if !failed.is_empty() {
-        bail!("{} of {} examples failed\n{}", failed.len(), tasks.len(), failed.join("\n"));
+        bail!("{} of {} examples failed\n{}", failed.len(), tasks.len() + PROGRAMS.len(), failed.join("\n"));
     }
     Ok(())
 }
