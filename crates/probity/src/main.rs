@@ -38,15 +38,12 @@ fn parse(screen: &Screen) -> Result<Cli, Code> {
     Cli::try_parse().map_err(|error| {
         let text = error.render().to_string();
         let text = egress_text::<SamePrincipal>(text.trim_end());
-        match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                screen.out(&text);
-                Code::Ok
-            }
-            _ => {
-                screen.tell(&text);
-                Code::Usage
-            }
+        if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+            screen.out(&text);
+            Code::Ok
+        } else {
+            screen.tell(&text);
+            Code::Usage
         }
     })
 }

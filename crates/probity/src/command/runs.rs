@@ -93,9 +93,12 @@ pub(crate) async fn show(cli: &Cli, args: &ShowArgs, screen: &Screen) -> Result<
     let run = find(&store, &args.run).await?;
     let stored = store.read(&run).await.map_err(|error| store_failed(&error))?;
     if let Some(torn) = &stored.notice {
-        let cut = u64::try_from(torn.bytes_cut).unwrap_or(u64::MAX);
         screen.tell(
-            &Words::new().text("the last write broke off; ").number(cut).text(" bytes are left out").done(),
+            &Words::new()
+                .text("the last write broke off; ")
+                .number(torn.bytes_cut)
+                .text(" bytes are left out")
+                .done(),
         );
     }
     let summary = stored.record.summary();

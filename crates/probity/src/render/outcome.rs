@@ -34,7 +34,7 @@ impl Report {
             usage: finished.usage,
             cost_usd: finished.cost_usd,
             model_calls: summary.map_or(0, |summary| summary.model_calls),
-            tool_calls: summary.map(|summary| summary.tool_calls.clone()).unwrap_or_default(),
+            tool_calls: summary.map(|summary| summary.tool_calls).unwrap_or_default(),
             took_ms: summary.map_or(0, |summary| summary.took_ms),
         }
     }
