@@ -67,7 +67,7 @@ impl Rule {
     pub(super) fn parse(text: &str) -> Result<Self, RuleError> {
         let fail = |why: &str| RuleError { rule: clip(text), why: why.to_owned() };
         let trimmed = text.trim();
-        if trimmed.chars().any(char::is_control) {
+        if text.chars().any(char::is_control) {
             return Err(fail("a rule is one line without control characters"));
         }
         let (tool, pattern) = match trimmed.split_once('(') {
