@@ -2,7 +2,7 @@
 
 use probity_contract::RunId;
 use probity_egress::{Egress, SamePrincipal, Words, egress_text, egress_value, one_line_untrusted};
-use probity_store::{ListFilter, RunRow, RunState, Store, StoreError};
+use probity_store::{ListFilter, Listing, RunRow, RunState, Store, StoreError};
 use probity_trace::{Moment, RunSummary};
 use serde_json::json;
 use time::OffsetDateTime;
@@ -19,21 +19,28 @@ type Passed = Egress<SamePrincipal>;
 /// Code points of a title in a list.
 const TITLE_CHARS_MAX: usize = 60;
 
-async fn open(cli: &Cli, screen: &Screen) -> Result<Store, Fatal> {
+/// The store, or `None` where nothing was ever stored.
+async fn open(cli: &Cli, screen: &Screen) -> Result<Option<Store>, Fatal> {
     let dir = settings::data_dir(cli.data_dir.clone())?;
+    if matches!(dir.try_exists(), Ok(false)) {
+        return Ok(None);
+    }
     let store = Store::open_read_only(&dir).await.map_err(|error| store_failed(&error))?;
     store.notices().iter().for_each(|notice| screen.tell(&egress_text(notice)));
-    Ok(store)
+    Ok(Some(store))
 }
 
 pub(crate) async fn list(cli: &Cli, args: &ListArgs, screen: &Screen) -> Result<Code, Fatal> {
     let store = open(cli, screen).await?;
     let before = match &args.before {
         None => None,
-        Some(prefix) => Some(find(&store, prefix).await?),
+        Some(prefix) => Some(find(store.as_ref(), prefix).await?.1),
     };
     let filter = ListFilter { limit: args.limit, before };
-    let listing = store.list(filter).await.map_err(|error| store_failed(&error))?;
+    let listing = match &store {
+        None => Listing { rows: Vec::new(), notices: Vec::new() },
+        Some(store) => store.list(filter).await.map_err(|error| store_failed(&error))?,
+    };
     listing.notices.iter().for_each(|notice| screen.tell(&egress_text(notice)));
     if cli.json {
         screen.json(&egress_value(&json!({ "runs": listing.rows })));
@@ -45,8 +52,10 @@ pub(crate) async fn list(cli: &Cli, args: &ListArgs, screen: &Screen) -> Result<
     Ok(Code::Ok)
 }
 
-async fn find(store: &Store, prefix: &str) -> Result<RunId, Fatal> {
-    store.find(prefix).await.map_err(|error| not_found(&error))
+async fn find<'a>(store: Option<&'a Store>, prefix: &str) -> Result<(&'a Store, RunId), Fatal> {
+    let store = store.ok_or_else(|| not_found(&StoreError::NotFound(prefix.to_owned())))?;
+    let run = store.find(prefix).await.map_err(|error| not_found(&error))?;
+    Ok((store, run))
 }
 
 fn not_found(error: &StoreError) -> Fatal {
@@ -90,7 +99,7 @@ fn when(unix_ms: u64) -> Passed {
 
 pub(crate) async fn show(cli: &Cli, args: &ShowArgs, screen: &Screen) -> Result<Code, Fatal> {
     let store = open(cli, screen).await?;
-    let run = find(&store, &args.run).await?;
+    let (store, run) = find(store.as_ref(), &args.run).await?;
     let stored = store.read(&run).await.map_err(|error| store_failed(&error))?;
     if let Some(torn) = &stored.notice {
         screen.tell(
