@@ -56,6 +56,7 @@ pub(crate) fn tools(table: &ToolsTable) -> Result<Vec<Arc<dyn Tool>>, Fatal> {
         .iter()
         .map(|root| Root { name: root.name.clone(), path: root.path.clone(), write: root.write })
         .collect();
+    roots.iter().try_for_each(can_be_opened)?;
     let wants = |name: &str| table.names.iter().any(|wanted| wanted == name);
     let setup = |error: probity_tools::ToolSetupError| Fatal::of(Code::Setup, &error);
     let mut known: Vec<Arc<dyn Tool>> = Vec::new();
@@ -93,6 +94,15 @@ pub(crate) fn tools(table: &ToolsTable) -> Result<Vec<Arc<dyn Tool>>, Fatal> {
         })
     };
     table.names.iter().map(find).collect()
+}
+
+/// A root's name alone would not tell which directory is meant.
+fn can_be_opened(root: &Root) -> Result<(), Fatal> {
+    let opened = std::fs::read_dir(&root.path).map(|_| ());
+    opened.map_err(|error| {
+        let words = format!("open the root `{}` at `{}`: {error}", root.name, root.path.display());
+        Fatal::new(Code::Setup, &words).hint("make the directory, or declare another one")
+    })
 }
 
 fn host(entry: &HostEntry) -> Result<AllowedHost, Fatal> {
