@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use probity_egress::{Egress, SamePrincipal, Words, egress_text};
+use probity_egress::{Egress, EgressValue, SamePrincipal, Words, egress_text, egress_value};
 
 use cli::{Cli, Command, RunsCommand};
 use exit::{Code, Fatal};
@@ -42,6 +42,10 @@ fn parse(screen: &Screen) -> Result<Cli, Code> {
             screen.out(&text);
             Code::Ok
         } else {
+            // Nothing was parsed, so the flag is looked for by hand: whoever asks for JSON gets JSON.
+            if std::env::args_os().any(|argument| argument == "--json") {
+                screen.json(&error_document(Code::Usage, &text, None));
+            }
             screen.tell(&text);
             Code::Usage
         }
@@ -75,10 +79,7 @@ async fn dispatch(cli: &Cli, screen: &Arc<Screen>) -> Result<Code, Fatal> {
 
 fn fail(fatal: &Fatal, json: bool, screen: &Screen) -> Code {
     if json {
-        let value = serde_json::json!({
-            "error": { "exit_code": fatal.code as u8, "message": &fatal.words, "hint": &fatal.hint }
-        });
-        screen.json(&probity_egress::egress_value(&value));
+        screen.json(&error_document(fatal.code, &fatal.words, fatal.hint.as_ref()));
     }
     screen.tell(&Words::new().text("error: failed to ").passed(&fatal.words).done());
     if let Some(hint) = &fatal.hint {
@@ -87,13 +88,21 @@ fn fail(fatal: &Fatal, json: bool, screen: &Screen) -> Code {
     fatal.code
 }
 
+type Passed = Egress<SamePrincipal>;
+
+/// An error for a script.
+fn error_document(code: Code, message: &Passed, hint: Option<&Passed>) -> EgressValue<SamePrincipal> {
+    let error = serde_json::json!({ "exit_code": code as u8, "message": message, "hint": hint });
+    egress_value(&serde_json::json!({ "error": error }))
+}
+
 /// A panic is an exit, too: its text passes like any other.
 fn tell_panics(screen: &Arc<Screen>) {
     let screen = Arc::clone(screen);
     panic::set_hook(Box::new(move |info| {
         let at = info.location().map(ToString::to_string).unwrap_or_default();
         let words = info.payload_as_str().unwrap_or("a panic with a non-text payload");
-        let line: Egress<SamePrincipal> = egress_text(&format!("internal error at {at}: {words}"));
+        let line: Passed = egress_text(&format!("internal error at {at}: {words}"));
         screen.tell(&line);
     }));
 }
