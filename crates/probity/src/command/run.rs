@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use probity_contract::{Approver, Cancel, ContentSetting, Ending, Journal, RunId};
+use probity_contract::{Approver, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, RunId};
 use probity_core::{Finished, Host, SystemClock, Task, run_task};
 use probity_egress::{Egress, egress_text};
 use probity_store::{Store, StoreError};
@@ -118,10 +118,30 @@ async fn summarise(store: &Store, run: &RunId) -> Option<RunSummary> {
     Some(summary)
 }
 
+/// The next step after a model call that failed.
 fn model_hint(finished: &Finished) -> Option<Egress<probity_egress::SamePrincipal>> {
-    matches!(finished.ending, Ending::ModelFailed { .. }).then(|| {
-        Egress::fixed("hint: `probity doctor` tells which providers are configured and can be reached")
-    })
+    use ModelErrorClass as Class;
+    let Ending::ModelFailed { class, .. } = &finished.ending else { return None };
+    let hint = match class {
+        Class::Auth => {
+            " hint: check the key and that it may use this model; `probity doctor` tells which keys are set"
+        }
+        Class::NotFound => " hint: check the model's name and the address behind --base-url",
+        Class::BadRequest => " hint: check the parameters, and whether the context fits the model",
+        Class::RateLimited => " hint: wait and try again, or check the account's limits and credit",
+        Class::Malformed => " hint: check that the address behind --base-url serves this provider's API",
+        Class::TimedOut => {
+            " hint: try again, or give the model more time with `model_timeout_ms` in the task file"
+        }
+        Class::NoAnswer => {
+            " hint: no rule of the rule file matches what the model was given; add one that does"
+        }
+        Class::Truncated | Class::TooLarge => " hint: nothing of the broken reply was executed; try again",
+        Class::ServerError | Class::Unreachable | Class::Cancelled => {
+            " hint: try again later; `probity doctor` tells which providers can be reached"
+        }
+    };
+    Some(Egress::fixed(hint))
 }
 
 pub(crate) fn store_failed(error: &StoreError) -> Fatal {
