@@ -270,6 +270,8 @@ pub enum DenialCode {
     Expired,
     /// The task was cancelled.
     Cancelled,
+    /// No tool call is left.
+    Limit,
 }
 
 /// What one seat concludes.

@@ -59,13 +59,19 @@ impl Run {
         let at_work = self.state.calls.values().filter(|call| call.is_at_work()).count();
         let free = at_work < self.state.spec.limits.tool_calls_parallel_max.max(1) as usize;
         let share = self.share_of(id);
-        let Some(call) = self.state.calls.get_mut(&id) else { return };
         match share {
             Share::Taken => {
-                let text: Arc<str> = Arc::from("the limit of tool calls is reached; the call did not run");
-                call.enter(Stage::Settled(Settled { text, is_error: true, trusted: false }));
+                let reason = "the limit of tool calls is reached".to_owned();
+                self.deny(
+                    id,
+                    Denial { code: DenialCode::Limit, seat: Seat::ExecuteRecheck, by: None, reason },
+                );
             }
-            Share::Kept if free => call.enter(Stage::Rechecking),
+            Share::Kept if free => {
+                if let Some(call) = self.state.calls.get_mut(&id) {
+                    call.enter(Stage::Rechecking);
+                }
+            }
             Share::Kept | Share::Undecided => {}
         }
     }

@@ -106,15 +106,33 @@ pub(crate) struct Spent {
     pub(crate) waited_ms: u64,
     /// Bytes of all texts in the window, the base of the token estimate.
     pub(crate) window_bytes: u64,
+    /// What the provider counted for the last window, and how many bytes that window had.
+    counted: Option<CountedWindow>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct CountedWindow {
+    input_tokens: u64,
+    bytes: u64,
 }
 
 impl Spent {
-    /// Tokens that the next model call is assumed to cost: a quarter of the window's bytes, and the output limit.
+    /// Tokens that the next model call is assumed to cost: what the provider counted for the window before, a quarter of
+    /// the bytes that came since, and the output limit.
     ///
     /// Four bytes a token is the providers' own rule of thumb for English; the true count replaces it afterwards.
     fn estimate(&self, params: &ModelParams) -> Usage {
-        let output = params.output_tokens_max.unwrap_or(0);
-        Usage { input: Some(self.window_bytes / 4), output: Some(output), ..Usage::default() }
+        let input = self.counted.map_or(self.window_bytes / 4, |counted| {
+            counted.input_tokens.saturating_add(self.window_bytes.saturating_sub(counted.bytes) / 4)
+        });
+        Usage { input: Some(input), output: params.output_tokens_max.or(Some(0)), ..Usage::default() }
+    }
+
+    /// Takes what the provider counted for a call; to be called before the reply joins the window.
+    pub(crate) fn count(&mut self, usage: &Usage) {
+        self.usage = self.usage.plus(usage);
+        self.counted =
+            usage.input.map(|input_tokens| CountedWindow { input_tokens, bytes: self.window_bytes });
     }
 
     /// The limit that forbids one more model call, if any.

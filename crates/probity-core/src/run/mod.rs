@@ -159,7 +159,8 @@ pub enum Outcome {
     RecordFailed(String),
 }
 
-/// An outcome that nobody waits for: late, repeated, or for another step. The run is unchanged.
+/// An outcome that nobody waits for: late, repeated, or for another step. It moves nothing; an answer to a question that
+/// is not the open one is written down as void.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("take an outcome that no step waits for")]
 pub struct Unexpected;

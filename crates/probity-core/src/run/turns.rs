@@ -137,7 +137,7 @@ impl Run {
 
     fn take_reply(&mut self, by: ModelCallId, reply: ModelReply, wrap_up: Option<LimitKind>) {
         let ModelReply { parts, stop, usage, model, response_id } = reply;
-        self.state.spent.usage = self.state.spent.usage.plus(&usage);
+        self.state.spent.count(&usage);
         let label = self.state.label.clone();
         let parts: Arc<[ReplyPart]> = parts.into();
         let item = self.add_item(Origin::Model(by), label, Content::Reply(Arc::clone(&parts)));

@@ -38,7 +38,8 @@ pub(crate) fn denied(denial: &Denial) -> Passed {
         | DenialCode::Incomplete
         | DenialCode::NobodyToAsk
         | DenialCode::Expired
-        | DenialCode::Cancelled => words.text(".").done(),
+        | DenialCode::Cancelled
+        | DenialCode::Limit => words.text(".").done(),
     }
 }
 
