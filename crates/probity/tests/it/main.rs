@@ -3,11 +3,17 @@
 //! Models are rule files, servers on loopback, or, in `real_model`, a small real model on loopback. Nothing talks to the
 //! world, and the environment of the machine does not reach the program.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
 #![expect(clippy::indexing_slicing, reason = "a member of a JSON value that is not there compares as null")]
 #![expect(clippy::print_stderr, reason = "what is skipped is said")]
 
 mod cli;
 mod exit_codes;
 mod real_model;
+mod records;
 mod server;
