@@ -44,7 +44,7 @@ pub enum ModelRef {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelRefError {
     /// There is no such provider.
-    #[error("know a provider `{0}`: the providers are {names}", names = Provider::NAMES.join(", "))]
+    #[error("find the provider `{0}`: the providers are {names}", names = Provider::NAMES.join(", "))]
     UnknownProvider(String),
     /// The part before the slash or the part after it is missing.
     #[error("read `{0}` as PROVIDER/NAME")]

@@ -30,6 +30,6 @@ fn what_names_no_model_is_refused_with_the_choices() {
     let words = "opnai/gpt-5".parse::<ModelRef>().unwrap_err().to_string();
     assert_eq!(
         words,
-        "know a provider `opnai`: the providers are openai, openai-chat, anthropic, gemini, ollama, compatible"
+        "find the provider `opnai`: the providers are openai, openai-chat, anthropic, gemini, ollama, compatible"
     );
 }

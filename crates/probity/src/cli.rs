@@ -54,15 +54,15 @@ pub(crate) struct RunArgs {
     /// How the model shall behave
     #[arg(long, value_name = "TEXT")]
     pub(crate) instructions: Option<String>,
-    /// Give the model a file to read; NAME is how it is called
+    /// Give the model a file to read; NAME is how it is called. It counts as somebody else's words
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) context: Vec<String>,
-    /// A directory that the file tools and the shell may read
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Vec<PathBuf>,
+    /// A directory that the file tools and the shell may read; rules call it NAME, or `work`, `work2` …
+    #[arg(long, value_name = "[NAME=]DIR")]
+    pub(crate) root: Vec<String>,
     /// A directory that they may also write
-    #[arg(long, value_name = "DIR")]
-    pub(crate) write_root: Vec<PathBuf>,
+    #[arg(long, value_name = "[NAME=]DIR")]
+    pub(crate) write_root: Vec<String>,
     /// The tools, separated by commas [default with a root: fs_list,fs_read,fs_search]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,

@@ -13,7 +13,7 @@ pub(crate) enum Code {
     Ok = 0,
     /// The run ended without an answer: the model refused, or a part of the program failed.
     Failed = 1,
-    /// The command line, the task file or a rule is wrong.
+    /// The command line, a rule, the task file or a file it names is wrong.
     Usage = 2,
     /// Something that the task needs is missing: a key, a file, a sandbox.
     Setup = 3,
@@ -36,8 +36,8 @@ pub(crate) const CODES_HELP: &str = "\
 Exit codes:
     0  answered, or done
     1  ended without an answer
-    2  the command line, the task file or a rule is wrong
-    3  something that the task needs is missing
+    2  the command line, a rule, the task file or a file it names is wrong
+    3  something that the task needs is missing: a key, a root, a sandbox
     4  a limit was reached; the answer is partial or missing
     5  the answer does not follow the output schema
     6  the record could not be written or read

@@ -5,20 +5,30 @@ use std::sync::Arc;
 use probity_contract::Cancel;
 use probity_egress::Egress;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::JoinHandle;
 
 use crate::exit::Code;
 use crate::render::Screen;
 
-/// Fires `cancel` at the first signal. The watch ends when its handle is aborted.
-pub(crate) fn watch(cancel: Cancel, screen: Arc<Screen>) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        next().await;
-        screen.tell(&Egress::fixed("cancelling; press Ctrl-C again to stop at once"));
-        cancel.fire();
-        next().await;
-        stop_at_once();
-    })
+/// Fires `cancel` at the first signal and ends the program at the second.
+///
+/// A thread of its own, with a runtime of its own: a reader of our output that has stalled can block every worker of the
+/// main runtime, and Ctrl-C must work then, too.
+pub(crate) fn watch(cancel: Cancel, screen: Arc<Screen>) {
+    let watching = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
+        runtime.block_on(async {
+            next().await;
+            cancel.fire();
+            // Not waited for: the screen may be what is blocked.
+            std::thread::spawn(move || {
+                screen.tell(&Egress::fixed("cancelling; press Ctrl-C again to stop at once"));
+            });
+            next().await;
+            stop_at_once();
+        });
+    });
+    // Without the thread the signals do what they do by themselves: end the program.
+    drop(watching);
 }
 
 async fn next() {

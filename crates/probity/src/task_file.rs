@@ -71,7 +71,7 @@ pub(crate) struct RootEntry {
 
 /// A host for `http_get`: its name, or a table that says that it is on this machine or network on purpose.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a host's name, or a table with `host` and `private`")]
 pub(crate) enum HostEntry {
     Public(String),
     Declared(DeclaredHost),

@@ -4,7 +4,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use probity_contract::{Approver, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, RunId};
+use probity_contract::{
+    Approver, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, RunId, ToolName,
+};
 use probity_core::{Finished, Host, SystemClock, Task, run_task};
 use probity_egress::{Egress, egress_text};
 use probity_store::{Store, StoreError};
@@ -61,7 +63,14 @@ impl Executed {
     pub(crate) fn show(&self, look: Look, screen: &Screen) {
         if look.json {
             screen.json(&self.report.json());
-        } else if !look.quiet || self.code != Code::Ok {
+        }
+        if look.quiet
+            && !look.json
+            && let Some(answer) = self.report.answer()
+        {
+            screen.out(&answer);
+        }
+        if !look.json && (!look.quiet || self.code != Code::Ok) {
             self.report.lines().iter().for_each(|line| screen.tell(line));
         }
         if let Some(hint) = &self.model_hint {
@@ -83,9 +92,9 @@ pub(crate) async fn execute(
     let run = settings::fresh_run_id()?;
     let journal: Box<dyn Journal> = Box::new(store.begin(&run).map_err(|error| store_failed(&error))?);
     let cancel = Cancel::new();
-    let interrupts = interrupt::watch(cancel.clone(), Arc::clone(screen));
+    interrupt::watch(cancel.clone(), Arc::clone(screen));
     let talks = !look.json && !look.quiet;
-    let watcher = Watcher::new(Arc::clone(screen), !look.json, talks, talks && look.reasoning);
+    let watcher = Watcher::new(Arc::clone(screen), talks, talks, talks && look.reasoning);
     let host = Host {
         journal,
         clock: Arc::new(SystemClock::new()),
@@ -95,7 +104,6 @@ pub(crate) async fn execute(
         cancel,
     };
     let finished = run_task(task, run.clone(), host).await.map_err(|error| Fatal::of(Code::Usage, &error));
-    interrupts.abort();
     screen.idle();
     let finished = match finished {
         Ok(finished) => finished,
@@ -156,6 +164,13 @@ pub(crate) fn store_failed(error: &StoreError) -> Fatal {
 fn task_file(args: &RunArgs) -> Result<TaskFile, Fatal> {
     let mut file = if args.task.ends_with(".toml") {
         TaskFile::load(Path::new(&args.task))?
+    } else if !args.task.contains(char::is_whitespace) && Path::new(&args.task).is_file() {
+        // Nobody means a file's name to be the prompt.
+        return Err(Fatal::new(
+            Code::Usage,
+            &format!("take `{}` as a task: its name does not end in .toml", args.task),
+        )
+        .hint("to give the model a file to read, use --context NAME=FILE"));
     } else {
         TaskFile { prompt: args.task.clone(), ..TaskFile::default() }
     };
@@ -185,25 +200,30 @@ fn task_file(args: &RunArgs) -> Result<TaskFile, Fatal> {
     Ok(file)
 }
 
+/// Material that the command line names. Somebody may have written it who is not the person at the keyboard, so it is
+/// not trusted; a task file can say otherwise.
 fn context(text: &str) -> Result<ContextEntry, Fatal> {
     let (name, path) = text
         .split_once('=')
         .ok_or_else(|| Fatal::new(Code::Usage, &format!("read `--context {text}`: it is not NAME=FILE")))?;
     let text = crate::task_file::read_text(Path::new(path), crate::task_file::CONTEXT_BYTES_MAX)?;
-    Ok(ContextEntry { name: name.to_owned(), text: Some(text), file: None, trusted: Some(true) })
+    Ok(ContextEntry { name: name.to_owned(), text: Some(text), file: None, trusted: Some(false) })
 }
 
-/// Roots of the command line are called `work`, `work2`, and so on.
+/// Roots of the command line without a name are called `work`, `work2`, and so on, the readable ones first.
 fn add_roots(file: &mut TaskFile, args: &RunArgs) {
-    let read = args.root.iter().map(|path| (path, false));
-    for (path, write) in args.write_root.iter().map(|path| (path, true)).chain(read) {
+    let read = args.root.iter().map(|text| (text, false));
+    for (text, write) in read.chain(args.write_root.iter().map(|text| (text, true))) {
         let taken = |name: &str, file: &TaskFile| file.tools.roots.iter().any(|root| root.name == name);
-        let mut name = "work".to_owned();
-        let mut number = 1;
+        let (mut name, path) = match text.split_once('=') {
+            Some((name, path)) if ToolName::new(name).is_ok() => (name.to_owned(), path),
+            _ => ("work".to_owned(), text.as_str()),
+        };
+        let (first, mut number) = (name.clone(), 1);
         while taken(&name, file) {
             number += 1;
-            name = format!("work{number}");
+            name = format!("{first}{number}");
         }
-        file.tools.roots.push(RootEntry { name, path: path.clone(), write });
+        file.tools.roots.push(RootEntry { name, path: PathBuf::from(path), write });
     }
 }

@@ -1,11 +1,10 @@
 //! Asks the person at the terminal whether a call may run.
 
-use std::io::BufRead;
+use std::io::{BufRead, IsTerminal};
 use std::sync::Arc;
 
 use probity_contract::{Access, Answer, Approver, BoxFuture, FrozenCall, PendingCall, PrincipalId, Target};
-use probity_egress::{Egress, SamePrincipal, Words, egress_text, one_line_untrusted};
-use serde_json::Value;
+use probity_egress::{Egress, SamePrincipal, Words, bounded_summary, egress_text, one_line_untrusted};
 
 use super::screen::{Screen, is_hidden};
 
@@ -13,6 +12,8 @@ use super::screen::{Screen, is_hidden};
 const ARGUMENT_CHARS_MAX: usize = 2_000;
 /// Characters of one target or reason that are shown.
 const LINE_CHARS_MAX: usize = 400;
+
+type Passed = Egress<SamePrincipal>;
 
 /// Shows a call from its frozen bytes and takes a typed answer. One question at a time.
 pub(crate) struct TerminalApprover {
@@ -29,23 +30,35 @@ impl TerminalApprover {
     async fn put(&self, question: &PendingCall) -> Answer {
         // Held over the whole question on purpose: two questions at once would share one keyboard.
         let _turn = self.turn.lock().await;
-        for line in view(question) {
-            self.screen.tell(&line);
-        }
-        loop {
-            self.screen.ask(&Egress::fixed("  run it? [y]es / [n]o / no, because …: "));
-            let Some(typed) = read_line().await else { return Answer::Nobody };
+        let view = View::of(question);
+        view.lines.iter().for_each(|line| self.screen.tell(line));
+        let mut whole_seen = view.cut_arguments.is_empty();
+        let answer = loop {
+            self.screen.ask(&Egress::fixed(match (view.hides_credential, whole_seen) {
+                (true, _) => "  it cannot be approved here. [n]o / no, because …: ",
+                (false, true) => "  run it? [y]es / [n]o / no, because …: ",
+                (false, false) => "  [s]how the rest first / [n]o / no, because …: ",
+            }));
+            let Some(typed) = read_line().await else { break Answer::Nobody };
+            self.screen.answered();
             let by = self.person.clone();
             match typed.trim() {
-                "y" | "yes" => return Answer::Approve { by },
-                "n" | "no" => return Answer::Refuse { by, reason: "the person said no".to_owned() },
-                "" => {}
+                "y" | "yes" if whole_seen && !view.hides_credential => break Answer::Approve { by },
+                "s" | "show" if !view.cut_arguments.is_empty() => {
+                    view.cut_arguments.iter().for_each(|line| self.screen.tell(line));
+                    whole_seen = true;
+                }
+                "n" | "no" => break Answer::Refuse { by, reason: "the person said no".to_owned() },
                 other => match other.strip_prefix("no,").or_else(|| other.strip_prefix("n ")) {
-                    Some(reason) => return Answer::Refuse { by, reason: reason.trim().to_owned() },
-                    None => self.screen.tell(&Egress::fixed("  type y, n, or `no, because …`")),
+                    Some(reason) => break Answer::Refuse { by, reason: reason.trim().to_owned() },
+                    None => self
+                        .screen
+                        .tell(&Egress::fixed("  type one of the letters in brackets, or `no, because …`")),
                 },
             }
-        }
+        };
+        self.screen.answered();
+        answer
     }
 }
 
@@ -57,62 +70,81 @@ impl Approver for TerminalApprover {
 
 async fn read_line() -> Option<String> {
     let read = tokio::task::spawn_blocking(|| {
+        let stdin = std::io::stdin();
+        if stdin.is_terminal() {
+            // What was typed before the question was there cannot be an answer to it.
+            let _unsupported = rustix::termios::tcflush(&stdin, rustix::termios::QueueSelector::IFlush);
+        }
         let mut line = String::new();
         // The end of input, like an error, means that nobody answers.
-        let bytes = std::io::stdin().lock().read_line(&mut line).ok()?;
+        let bytes = stdin.lock().read_line(&mut line).ok()?;
         (bytes > 0).then_some(line)
     });
     read.await.ok().flatten()
 }
 
-/// The question in lines: a pure function of the frozen call.
-fn view(question: &PendingCall) -> Vec<Egress<SamePrincipal>> {
-    let call = &question.call;
-    let words = Words::<SamePrincipal>::new;
-    let tool = one_line_untrusted(call.tool().as_str(), LINE_CHARS_MAX);
-    let digest = egress_text::<SamePrincipal>(&call.digest().short());
-    let mut lines = vec![words().text("The model wants to run ").passed(&tool).text(" with").done()];
-    lines.extend(arguments(call));
-    for target in call.targets() {
-        lines.push(words().text("  it touches ").passed(&target_words(target)).done());
-    }
-    for asker in &question.askers {
-        let policy = one_line_untrusted(asker.policy.as_str(), LINE_CHARS_MAX);
-        let reason = one_line_untrusted(&asker.reason, LINE_CHARS_MAX);
-        lines.push(words().text("  asked by ").passed(&policy).text(": ").passed(&reason).done());
-    }
-    lines.push(words().text("  digest ").passed(&digest).text(", for ").passed(&principal(call)).done());
-    lines
+/// What a person is shown of a question: a pure function of the frozen call.
+struct View {
+    lines: Vec<Passed>,
+    /// Arguments that are too long for the lines, whole.
+    cut_arguments: Vec<Passed>,
+    /// Whether a part was redacted: nobody can approve what cannot be shown.
+    hides_credential: bool,
 }
 
-fn principal(call: &FrozenCall) -> Egress<SamePrincipal> {
-    one_line_untrusted(call.facts().principal.as_str(), LINE_CHARS_MAX)
-}
-
-fn arguments(call: &FrozenCall) -> Vec<Egress<SamePrincipal>> {
-    let words = Words::<SamePrincipal>::new;
-    let value = call.arguments().to_value();
-    let members = value.as_object().cloned().unwrap_or_default();
-    if members.is_empty() {
-        return vec![Egress::fixed("    no arguments")];
-    }
-    let line = |(name, value): (&String, &Value)| {
-        let name = egress_text::<SamePrincipal>(&visible(name));
-        // Passed before the cut, so that no part of a credential is left at the edge.
-        let shown = egress_text::<SamePrincipal>(&visible(&value.to_string()));
-        let chars = shown.as_str().chars().count();
-        let line = words().text("    ").passed(&name).text(" = ");
-        if chars <= ARGUMENT_CHARS_MAX {
-            return line.passed(&shown).done();
+impl View {
+    fn of(question: &PendingCall) -> Self {
+        let call = &question.call;
+        let words = Words::<SamePrincipal>::new;
+        let tool = one_line_untrusted(call.tool().as_str(), LINE_CHARS_MAX);
+        let head = words().text("The model wants to run ").passed(&tool).text(" with").done();
+        let mut view = Self { lines: vec![head], cut_arguments: Vec::new(), hides_credential: false };
+        view.arguments(call);
+        for target in call.targets() {
+            view.lines.push(words().text("  it touches ").passed(&target_words(target)).done());
         }
-        let cut = probity_egress::bounded_summary(&shown, ARGUMENT_CHARS_MAX);
-        let hidden = u64::try_from(chars - ARGUMENT_CHARS_MAX).unwrap_or(u64::MAX);
-        line.passed(&cut).text(" [").number(hidden).text(" more characters are NOT shown]").done()
-    };
-    members.iter().map(line).collect()
+        for asker in &question.askers {
+            let policy = one_line_untrusted(asker.policy.as_str(), LINE_CHARS_MAX);
+            let reason = one_line_untrusted(&asker.reason, LINE_CHARS_MAX);
+            view.lines.push(words().text("  asked by ").passed(&policy).text(": ").passed(&reason).done());
+        }
+        let digest = egress_text::<SamePrincipal>(&call.digest().short());
+        let principal = one_line_untrusted(call.facts().principal.as_str(), LINE_CHARS_MAX);
+        view.lines.push(words().text("  digest ").passed(&digest).text(", for ").passed(&principal).done());
+        if view.hides_credential {
+            view.lines.push(Egress::fixed(
+                "  a part looks like a credential and cannot be shown; only a rule could allow this call",
+            ));
+        }
+        view
+    }
+
+    fn arguments(&mut self, call: &FrozenCall) {
+        let words = Words::<SamePrincipal>::new;
+        let value = call.arguments().to_value();
+        let members = value.as_object().cloned().unwrap_or_default();
+        if members.is_empty() {
+            self.lines.push(Egress::fixed("    no arguments"));
+        }
+        for (name, value) in &members {
+            let written = format!("{} = {}", visible(name), visible(&value.to_string()));
+            let whole = egress_text::<SamePrincipal>(&written);
+            self.hides_credential |= whole.as_str() != written;
+            let chars = whole.as_str().chars().count();
+            if chars <= ARGUMENT_CHARS_MAX {
+                self.lines.push(words().text("    ").passed(&whole).done());
+                continue;
+            }
+            let cut = bounded_summary(&whole, ARGUMENT_CHARS_MAX);
+            let hidden = u64::try_from(chars - ARGUMENT_CHARS_MAX).unwrap_or(u64::MAX);
+            let note = words().text("    ").passed(&cut).text(" [").number(hidden);
+            self.lines.push(note.text(" more characters are NOT shown]").done());
+            self.cut_arguments.push(words().text("    ").passed(&whole).done());
+        }
+    }
 }
 
-fn target_words(target: &Target) -> Egress<SamePrincipal> {
+fn target_words(target: &Target) -> Passed {
     let text = match target {
         Target::Path { root, path, resolved, access } => {
             let access = match access {

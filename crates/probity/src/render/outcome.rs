@@ -43,6 +43,11 @@ impl Report {
         egress_value(self)
     }
 
+    /// The answer alone.
+    pub(crate) fn answer(&self) -> Option<Egress<SamePrincipal>> {
+        self.answer.as_deref().map(egress_text)
+    }
+
     /// The lines that end a run on a terminal.
     pub(crate) fn lines(&self) -> Vec<Egress<SamePrincipal>> {
         let words = Words::<SamePrincipal>::new;

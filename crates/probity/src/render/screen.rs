@@ -16,33 +16,45 @@ pub(crate) struct Screen {
     interactive: bool,
 }
 
+#[derive(Default)]
 struct State {
     spinner: Option<ProgressBar>,
-    // Whether standard output stands at the beginning of a line.
-    at_line_start: bool,
+    // What stands unfinished on the current line of either stream.
+    out_open: bool,
+    err_open: bool,
+    // The question that waits for the keyboard; it is put again behind whatever is told meanwhile.
+    question: Option<String>,
 }
 
 impl Screen {
     pub(crate) fn new() -> Self {
-        Self {
-            state: Mutex::new(State { spinner: None, at_line_start: true }),
-            interactive: io::stderr().is_terminal(),
-        }
+        Self { state: Mutex::default(), interactive: io::stderr().is_terminal() }
     }
 
     /// Streams text of an answer to standard output.
     pub(crate) fn stream(&self, text: &Egress<SamePrincipal>) {
         self.with(|state| {
+            state.break_err();
             let text = inert(text.as_str());
-            state.at_line_start = text.ends_with('\n');
+            state.out_open = !text.ends_with('\n');
             write_out(&text);
+        });
+    }
+
+    /// Streams a model's reasoning to standard error.
+    pub(crate) fn think(&self, text: &Egress<SamePrincipal>) {
+        self.with(|state| {
+            state.break_out();
+            let text = inert(text.as_str());
+            state.err_open = !text.ends_with('\n');
+            write_err(&text);
         });
     }
 
     /// Writes a whole line of a result to standard output.
     pub(crate) fn out(&self, text: &Egress<SamePrincipal>) {
         self.with(|state| {
-            state.break_line();
+            state.break_out();
             write_out(&format!("{}\n", inert(text.as_str())));
         });
     }
@@ -50,7 +62,7 @@ impl Screen {
     /// Writes a value to standard output as JSON.
     pub(crate) fn json(&self, value: &EgressValue<SamePrincipal>) {
         self.with(|state| {
-            state.break_line();
+            state.break_out();
             // JSON escapes every control character by itself.
             let text = serde_json::to_string_pretty(value.as_value()).unwrap_or_else(|_| "null".to_owned());
             write_out(&format!("{text}\n"));
@@ -60,26 +72,45 @@ impl Screen {
     /// Tells something beside the result, on standard error.
     pub(crate) fn tell(&self, text: &Egress<SamePrincipal>) {
         self.with(|state| {
-            state.break_line();
-            write_err(&format!("{}\n", inert(text.as_str())));
+            state.break_out();
+            state.break_err();
+            let again = state.question.as_deref().unwrap_or_default();
+            state.err_open = !again.is_empty();
+            write_err(&format!("{}\n{again}", inert(text.as_str())));
         });
     }
 
-    /// Puts a question on standard error; the answer is typed behind it.
+    /// Puts a question on standard error; the answer is typed behind it. It stays open until [`Screen::answered`].
     pub(crate) fn ask(&self, text: &Egress<SamePrincipal>) {
         self.with(|state| {
-            state.break_line();
-            write_err(&inert(text.as_str()));
+            state.break_out();
+            state.break_err();
+            let text = inert(text.as_str());
+            write_err(&text);
+            state.err_open = true;
+            state.question = Some(text);
         });
     }
 
-    /// Shows that something is going on, on a terminal only.
+    /// Closes the open question; the person's own line break ended its line.
+    pub(crate) fn answered(&self) {
+        self.with(|state| {
+            state.question = None;
+            state.err_open = false;
+        });
+    }
+
+    /// Shows that something is going on, on a terminal only and not over a question.
     pub(crate) fn busy(&self, words: &'static str) {
         if !self.interactive {
             return;
         }
         self.with(|state| {
-            state.break_line();
+            if state.question.is_some() {
+                return;
+            }
+            state.break_out();
+            state.break_err();
             let spinner = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
                 spinner.set_style(style);
@@ -105,10 +136,15 @@ impl Screen {
 }
 
 impl State {
-    fn break_line(&mut self) {
-        if !self.at_line_start {
+    fn break_out(&mut self) {
+        if std::mem::take(&mut self.out_open) {
             write_out("\n");
-            self.at_line_start = true;
+        }
+    }
+
+    fn break_err(&mut self) {
+        if std::mem::take(&mut self.err_open) {
+            write_err("\n");
         }
     }
 }

@@ -43,7 +43,7 @@ impl Observer for Watcher {
         match event {
             Event::ModelStarted { .. } => self.screen.busy("waiting for the model"),
             Event::Text { delta, .. } if self.text => self.screen.stream(delta),
-            Event::Reasoning { delta, .. } if self.reasoning => self.screen.ask(delta),
+            Event::Reasoning { delta, .. } if self.reasoning => self.screen.think(delta),
             Event::Text { .. } | Event::Reasoning { .. } => {}
             Event::ModelFinished { .. } => self.screen.idle(),
             Event::ModelFailed { error, .. } => {
@@ -55,7 +55,9 @@ impl Observer for Watcher {
             Event::CallRejected { call, tool, reason } => {
                 self.call(*call, words().text("✗ ").passed(tool).text(" ").passed(reason));
             }
-            Event::CallAllowed { call, by } => self.call(*call, words().text("  allowed by ").passed(by)),
+            Event::CallAllowed { call, by } => {
+                self.call(*call, words().text("  allowed (").passed(by).text(")"))
+            }
             Event::CallDenied { call, by, reason, .. } => {
                 let who: Passed = by.as_ref().map_or_else(
                     || Egress::fixed("denied: "),
