@@ -31,6 +31,8 @@ use crate::schema;
 use crate::setup::ToolSetupError;
 use crate::stop::{Stop, blocking};
 use config::{environment, real};
+#[cfg(target_os = "linux")]
+use group::{Group, Leash};
 
 /// Arguments of one call.
 const ARGV_MAX: usize = 4_096;
@@ -139,12 +141,17 @@ impl Tool for ShellTool {
             let bytes_max = cx.output_bytes_max;
             // Ending the group takes a moment that the answer waits for.
             let grace = Duration::from_millis(1_500);
+            let group = Arc::new(Group::default());
+            // Whatever ends this future, also before its time, ends the group.
+            let _leash = Leash::new(&group);
             blocking(&cx, grace, move |stop| {
                 let args: Args = read_arguments(call.arguments())?;
                 check(&args)?;
                 let cwd = resolve(&roots, &args)?;
                 as_judged(call.targets(), &targets(&args, &cwd)?)?;
-                act(job, args, &cwd, &helper, stop, bytes_max)
+                let done = act(job, args, &cwd, &helper, &group, stop, bytes_max);
+                group.clear();
+                done
             })
             .await
         })
@@ -183,6 +190,7 @@ fn act(
     args: Args,
     cwd: &Resolved,
     helper: &std::path::Path,
+    group: &Group,
     stop: &Stop,
     bytes_max: usize,
 ) -> Result<ToolOutput, ToolError> {
@@ -194,12 +202,10 @@ fn act(
     cwd.dir()?;
     // The system's own default would let other users in.
     let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-    let temp = tempfile::Builder::new()
-        .prefix("probity-shell-")
-        .permissions(owner_only)
-        .tempdir()
+    let temp = group
+        .place(|| tempfile::Builder::new().prefix("probity-shell-").permissions(owner_only).tempdir())?
         .map_err(|error| unavailable(&error))?;
-    let real = std::fs::canonicalize(temp.path()).map_err(|error| unavailable(&error))?;
+    let real = std::fs::canonicalize(temp).map_err(|error| unavailable(&error))?;
     let place =
         real.to_str().ok_or_else(|| unavailable(&std::io::ErrorKind::InvalidFilename.into()))?.to_owned();
     job.env.extend([("HOME".to_owned(), place.clone()), ("TMPDIR".to_owned(), place.clone())]);
@@ -210,7 +216,7 @@ fn act(
     job.cwd = cwd.parts().to_vec();
     job.parent = i32::try_from(std::process::id()).unwrap_or_default();
     let stream_max = bytes_max.saturating_sub(FRAME_BYTES).max(FRAME_BYTES) / 2;
-    match supervise::run(&job, helper, stop, stream_max)? {
+    match supervise::run(&job, helper, group, stop, stream_max)? {
         Ok(finished) => Ok(ToolOutput::text(render(&finished, bytes_max))),
         Err(stopped) => Err(stopped_error(&stopped)),
     }
@@ -222,6 +228,7 @@ fn act(
     _: Args,
     _: &Resolved,
     _: &std::path::Path,
+    _: &Group,
     _: &Stop,
     _: usize,
 ) -> Result<ToolOutput, ToolError> {

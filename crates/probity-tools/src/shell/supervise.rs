@@ -9,12 +9,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use probity_contract::{ToolError, ToolErrorClass};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::group::{Group, pause};
 use super::output::HeadTail;
@@ -44,25 +44,25 @@ pub(super) struct Finished {
 pub(super) fn run(
     job: &Job,
     helper: &Path,
+    group: &Group,
     stop: &Stop,
     bytes_max: usize,
 ) -> Result<Result<Finished, Stopped>, ToolError> {
     let (ours, theirs) = UnixStream::pair().map_err(|error| unavailable(&error))?;
-    let child = Command::new(helper)
-        .arg(MARKER)
-        .env_clear()
-        .current_dir("/")
-        .stdin(OwnedFd::from(theirs))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| unavailable(&error))?;
-    let mut group = Group::new(child);
-    let mut session = Session::open(&mut group, ours, bytes_max).map_err(|error| unavailable(&error))?;
-    send(job, &session.channel, stop)?;
-    session.channel.set_nonblocking(true).map_err(|error| unavailable(&error))?;
-    let ended = session.follow(stop);
+    let mut command = Command::new(helper);
+    command.arg(MARKER).env_clear().current_dir("/");
+    command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let opened = group.start(&mut command, |pid, child| Session::open(pid, child, ours, bytes_max))?;
+    // Standard input's other end must close here, or the helper's silence would never be heard.
+    drop(command);
+    let followed = opened.map_err(|error| unavailable(&error)).and_then(|mut session| {
+        send(job, &session.channel, stop)?;
+        session.channel.set_nonblocking(true).map_err(|error| unavailable(&error))?;
+        let ended = session.follow(stop);
+        Ok((session, ended))
+    });
     let status = group.end();
+    let (mut session, ended) = followed?;
     session.drain();
     let Session { stdout, stderr, said, .. } = session;
     if let Err(error) = ended {
@@ -186,15 +186,14 @@ struct Session {
 }
 
 impl Session {
-    fn open(group: &mut Group, channel: UnixStream, bytes_max: usize) -> io::Result<Self> {
-        let pid = group.pid().ok_or_else(|| io::Error::other("no process number"))?;
+    fn open(pid: Pid, child: &mut Child, channel: UnixStream, bytes_max: usize) -> io::Result<Self> {
         Ok(Self {
             channel,
             said: Vec::new(),
             silent: false,
             exit: pidfd_open(pid, PidfdFlags::empty())?,
-            stdout: Stream::new(group.child.stdout.take(), bytes_max)?,
-            stderr: Stream::new(group.child.stderr.take(), bytes_max)?,
+            stdout: Stream::new(child.stdout.take(), bytes_max)?,
+            stderr: Stream::new(child.stderr.take(), bytes_max)?,
             started: Instant::now(),
             buffer: vec![0; 64 * 1024],
         })

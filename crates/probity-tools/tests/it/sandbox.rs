@@ -368,7 +368,8 @@ async fn cancelling_and_dropping_kill_the_group() {
         let mark = mark(number);
         let cx = context();
         let cancel = cx.cancel.clone();
-        let value = json!({"argv": ["sh", "-c", format!("sleep {mark} & sleep {mark}")]});
+        let script = format!("printf %s \"$TMPDIR\" > place; sleep {mark} & sleep {mark}");
+        let value = json!({"argv": ["sh", "-c", script]});
         let mut running_call = Box::pin(call_in(&tool, value, cx));
         let watched = mark.clone();
         let up = tokio::task::spawn_blocking(move || {
@@ -383,12 +384,17 @@ async fn cancelling_and_dropping_kill_the_group() {
         }
         assert!(running(&mark), "the program never started");
         let since = Instant::now();
+        let place = std::fs::read_to_string(bench.path("work/place")).unwrap();
+        assert!(std::path::Path::new(&place).is_dir(), "{place}");
         if drop_it {
+            // A host that ends now gives no thread any more time.
             drop(running_call);
+            assert!(!running(&mark), "a process outlived the drop");
         } else {
             cancel.fire();
             assert_eq!(class(&running_call.await), Cancelled);
         }
+        assert!(!std::path::Path::new(&place).exists(), "{place} was left");
         assert!(gone(&mark), "a process outlived the call");
         assert!(since.elapsed() < Duration::from_secs(2), "{:?}", since.elapsed());
     }
