@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use probity_trace::{Record, RunSummary};
@@ -137,14 +137,18 @@ impl Running {
     pub(crate) fn start(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let (sender, pieces) = mpsc::channel();
         let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        let to = sender.clone();
-        std::thread::spawn(move || pump(out, |bytes| to.send(bytes.map_or(Piece::End, Piece::Out)).is_ok()));
-        std::thread::spawn(move || {
-            pump(err, |bytes| sender.send(bytes.map_or(Piece::End, Piece::Err)).is_ok())
-        });
+        let (sender, pieces) = mpsc::channel();
+        pump(out, sender.clone(), Piece::Out);
+        pump(err, sender, Piece::Err);
         Self { child, pieces, open: 2, out: Vec::new(), err: Vec::new() }
+    }
+
+    /// A program that was started elsewhere and writes all it has to say to one place.
+    pub(crate) fn on(child: Child, screen: impl Read + Send + 'static) -> Self {
+        let (sender, pieces) = mpsc::channel();
+        pump(screen, sender, Piece::Out);
+        Self { child, pieces, open: 1, out: Vec::new(), err: Vec::new() }
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -154,10 +158,23 @@ impl Running {
 
     /// Reads on until what came on standard output and standard error is as wanted.
     pub(crate) fn until(&mut self, what: &str, is_there: impl Fn(&str, &str) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        assert!(self.until_within(PATIENCE, is_there), "{what} did not come: {}", self.so_far());
+    }
+
+    /// The same with a bound of its own; false where it passed or the program said all.
+    pub(crate) fn until_within(&mut self, bound: Duration, is_there: impl Fn(&str, &str) -> bool) -> bool {
+        let deadline = Instant::now() + bound;
         while !is_there(&String::from_utf8_lossy(&self.out), &String::from_utf8_lossy(&self.err)) {
-            assert!(self.open > 0 && self.take(deadline), "{what} did not come: {}", self.so_far());
+            if self.open == 0 || !self.take(deadline) {
+                return false;
+            }
         }
+        true
+    }
+
+    /// Whether the program has said all and is about to end.
+    pub(crate) const fn said_all(&self) -> bool {
+        self.open == 0
     }
 
     /// Waits for the end.
@@ -194,15 +211,17 @@ impl Drop for Running {
     }
 }
 
-fn pump(mut from: impl Read, to: impl Fn(Option<Vec<u8>>) -> bool) {
-    let mut buffer = [0_u8; 8192];
-    loop {
-        let count = from.read(&mut buffer).unwrap_or(0);
-        let piece = buffer.get(..count).filter(|piece| !piece.is_empty());
-        if !to(piece.map(<[u8]>::to_vec)) || piece.is_none() {
-            return;
+fn pump(mut from: impl Read + Send + 'static, to: Sender<Piece>, piece: fn(Vec<u8>) -> Piece) {
+    std::thread::spawn(move || {
+        let mut buffer = [0_u8; 8192];
+        // A terminal ends with an error, and a receiver that is gone wants no more.
+        while let Ok(count @ 1..) = from.read(&mut buffer) {
+            if to.send(piece(buffer[..count].to_vec())).is_err() {
+                return;
+            }
         }
-    }
+        let _gone = to.send(Piece::End);
+    });
 }
 
 /// Asks a real process or file again and again until there is an answer, within bounds.

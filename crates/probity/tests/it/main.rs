@@ -17,3 +17,5 @@ mod exit_codes;
 mod real_model;
 mod records;
 mod server;
+mod snapshots;
+mod terminal;
