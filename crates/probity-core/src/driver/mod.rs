@@ -184,8 +184,8 @@ impl Driver {
                 Step::Record { lines, durable } => {
                     if let Err(error) = self.record(&lines, durable) {
                         let words = egress_error::<SamePrincipal>(&error).as_str().to_owned();
-                        // Once the run has ended there is nothing left to stop.
-                        let _ended = machine.feed(self.now_ms(), Outcome::RecordFailed(words));
+                        // Refused only after `Done`, and this comes before it.
+                        let _taken = machine.feed(self.now_ms(), Outcome::RecordFailed(words));
                     }
                 }
                 Step::Notify(event) => self.watch.notify(&event),

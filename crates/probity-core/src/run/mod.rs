@@ -46,7 +46,8 @@ pub struct Run {
 #[derive(Debug)]
 pub enum Step {
     /// Append these lines to the record, and do so before asking for the next step. If it cannot be done, feed
-    /// [`Outcome::RecordFailed`]; no further lines come then, for they would stand behind a gap.
+    /// [`Outcome::RecordFailed`]; no further lines come then, for they would stand behind a gap. That holds for the
+    /// lines that tell of the end, too: there is no answer then.
     Record {
         /// What to append.
         lines: Vec<Emission>,
@@ -186,6 +187,8 @@ struct RunState {
     // Since when the run only waits for people.
     waiting_since_ms: Option<u64>,
     answer: Option<ItemId>,
+    // Whether `Done` was handed out. Until then the record of the end is not known to be written.
+    done: bool,
 }
 
 /// Where a run stands as a whole.
@@ -242,6 +245,7 @@ impl Run {
             calls: BTreeMap::new(),
             waiting_since_ms: None,
             answer: None,
+            done: false,
             spec,
         };
         let mut run = Self { state, schemas, events: VecDeque::new() };
@@ -305,7 +309,10 @@ impl Run {
             Phase::Model { sent: true, .. } => None,
             Phase::Model { sent: false, .. } => self.hand_out_model_call(),
             Phase::Calls => self.hand_out_call_step(),
-            Phase::Ended(ending) => Some(Step::Done(ending.clone())),
+            Phase::Ended(ending) => {
+                self.state.done = true;
+                Some(Step::Done(ending.clone()))
+            }
         }
     }
 
@@ -315,9 +322,17 @@ impl Run {
     /// [`Unexpected`] when nobody waits for it: a late or repeated outcome changes nothing.
     pub fn feed(&mut self, now_ms: u64, outcome: Outcome) -> Result<(), Unexpected> {
         self.state.ledger.advance(now_ms);
-        if self.ending().is_some() {
-            return Err(Unexpected);
+        match (&self.state.phase, outcome) {
+            // The end itself could not be written down, so whoever reads the record sees a run that broke off.
+            (Phase::Ended(_), Outcome::RecordFailed(error)) if !self.state.done => self.fail_record(error),
+            (Phase::Ended(_), _) => return Err(Unexpected),
+            (_, outcome) => self.take_outcome(outcome)?,
         }
+        self.measure_waiting();
+        Ok(())
+    }
+
+    fn take_outcome(&mut self, outcome: Outcome) -> Result<(), Unexpected> {
         match outcome {
             Outcome::ModelReplied { call, result } => self.model_replied(call, result)?,
             Outcome::Resolved { call, result } => self.resolved(call, result)?,
@@ -330,12 +345,8 @@ impl Run {
                 self.state.ledger.fact(Fact::FailureReported { call, seat, who, error });
             }
             Outcome::Cancelled => self.cancel(),
-            Outcome::RecordFailed(error) => {
-                self.state.ledger.close();
-                self.end(Ending::RecordFailed { error });
-            }
+            Outcome::RecordFailed(error) => self.fail_record(error),
         }
-        self.measure_waiting();
         Ok(())
     }
 
@@ -345,7 +356,8 @@ impl Run {
         &self.state.spec.run
     }
 
-    /// How the run ended, once it has.
+    /// How the run ended, once it has. Final when [`Step::Done`] has said so: an end that cannot be written down becomes
+    /// [`Ending::RecordFailed`].
     #[must_use]
     pub const fn ending(&self) -> Option<&Ending> {
         match &self.state.phase {

@@ -274,6 +274,13 @@ impl Run {
         self.state.phase = Phase::Ended(ending);
     }
 
+    /// Ends the run without an answer: what is not on record was not given.
+    pub(super) fn fail_record(&mut self, error: String) {
+        self.state.ledger.close();
+        self.state.answer = None;
+        self.end(Ending::RecordFailed { error });
+    }
+
     pub(super) fn cancel(&mut self) {
         self.end(Ending::Cancelled);
     }

@@ -369,7 +369,7 @@ impl Simulation<'_> {
         self.played.records += 1;
         match self.trouble {
             Trouble::RecordFailsAt(at) if nth == at => {
-                self.interrupt(Outcome::RecordFailed("the disk is full".to_owned()));
+                self.feed(Outcome::RecordFailed("the disk is full".to_owned())).unwrap();
             }
             Trouble::RecordFailsAt(at) if nth > at => self.played.records_after_failure += 1,
             _ => {
