@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first stops the task in order, the second stops the program.
+//! Ctrl-C, SIGTERM and a terminal that hangs up: the first stops the task in order, the second stops the program.
 
 use std::sync::Arc;
 
@@ -32,19 +32,38 @@ pub(crate) fn watch(cancel: Cancel, screen: Arc<Screen>) {
 }
 
 async fn next() {
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signals) => {
-                signals.recv().await;
-            }
-            // Without the signal there is only Ctrl-C.
-            Err(_) => std::future::pending().await,
-        }
-    };
     tokio::select! {
         _pressed = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
+        () = arrival(SignalKind::terminate()) => {}
+        () = hang_up() => {}
     }
+}
+
+async fn arrival(kind: SignalKind) {
+    match signal(kind) {
+        Ok(mut signals) => {
+            signals.recv().await;
+        }
+        // Without this signal there are the others.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// The terminal is gone; never where whoever started the program wants it to outlive its terminal (`nohup`).
+async fn hang_up() {
+    if is_ignored(SignalKind::hangup()) {
+        return std::future::pending().await;
+    }
+    arrival(SignalKind::hangup()).await;
+}
+
+/// Whether the program was started with this signal ignored. Listening would end that.
+fn is_ignored(kind: SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let bit = u32::try_from(kind.as_raw_value() - 1).ok();
+    mask.zip(bit).and_then(|(mask, bit)| mask.checked_shr(bit)).is_some_and(|rest| rest & 1 == 1)
 }
 
 #[expect(
