@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     probity_tools::maybe_run_sandbox_helper();
     let screen = Arc::new(Screen::new());
     tell_panics(&screen);
+    settings::know_keys();
     let code = match parse(&screen) {
         Ok(cli) => run(&cli, &screen),
         Err(code) => code,

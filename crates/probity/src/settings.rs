@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use probity_contract::{PrincipalId, RunId};
+use probity_models::{ApiKey, Provider};
 
 use crate::exit::{Code, Fatal};
 
@@ -17,6 +18,14 @@ pub(crate) fn data_dir(given: Option<PathBuf>) -> Result<PathBuf, Fatal> {
             Fatal::new(Code::Setup, "find a place for the records: neither HOME nor PROBITY_DATA_DIR is set")
                 .hint("name a directory with --data-dir")
         })
+}
+
+/// Makes the redaction passes know every provider's key that is set, also where a command does not use it: a record or a
+/// tool may quote it.
+pub(crate) fn know_keys() {
+    let providers = Provider::NAMES.iter().filter_map(|name| name.parse::<Provider>().ok());
+    // What is no key is told by the command that wants to use it.
+    providers.for_each(|provider| drop(ApiKey::read_environment(provider)));
 }
 
 /// Whoever launched the program, by the name of the account; `local` where it has none that can be used.
