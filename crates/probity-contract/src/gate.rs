@@ -270,7 +270,7 @@ pub enum DenialCode {
     Expired,
     /// The task was cancelled.
     Cancelled,
-    /// No tool call is left.
+    /// No tool call or no time is left.
     Limit,
 }
 

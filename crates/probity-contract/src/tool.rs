@@ -102,6 +102,9 @@ pub enum Target {
         resolved: String,
         /// What is done to it.
         access: Access,
+        /// Whether it is done to everything below as well. Left out of the canonical form where it is not.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        recursive: bool,
     },
     /// A network address.
     Url {

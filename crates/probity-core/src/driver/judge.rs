@@ -12,25 +12,27 @@ use super::owned::Owned;
 use super::watch::Watch;
 use crate::run::Outcome;
 
+/// All policies of a task under the names with which they were registered.
+pub(super) type Bench = Arc<[(PolicyName, Arc<dyn Policy>)]>;
+
 /// Asks every policy side by side; each has `timeout`.
 pub(super) async fn hear(
-    policies: Arc<[Arc<dyn Policy>]>,
+    bench: Bench,
     call: Arc<FrozenCall>,
     seat: Seat,
     timeout: Duration,
     cancel: Cancel,
     watch: Watch,
 ) -> Outcome {
-    let ask_one = |policy: &Arc<dyn Policy>| {
-        let (policy, call) = (Arc::clone(policy), Arc::clone(&call));
+    let ask_one = |(name, policy): &(PolicyName, Arc<dyn Policy>)| {
+        let (name, policy, call) = (name.clone(), Arc::clone(policy), Arc::clone(&call));
         let (cancel, watch) = (cancel.clone(), watch.clone());
         async move {
-            let name = policy.name().clone();
             let said = ask(policy, &name, call, seat, timeout, cancel, &watch).await;
             Opinion { policy: name, said }
         }
     };
-    let opinions = join_all(policies.iter().map(ask_one)).await;
+    let opinions = join_all(bench.iter().map(ask_one)).await;
     Outcome::Judged { call: call.id(), seat, opinions }
 }
 
@@ -45,12 +47,15 @@ async fn ask(
 ) -> Said {
     let judged = {
         let (call, cancel) = (Arc::clone(&call), cancel.clone());
-        // A task of its own: a policy that blocks its thread must not take the deadline with it.
-        Owned::spawn(async move { policy.judge(&call, seat, &cancel).await })
+        // A task of its own: a policy that blocks its thread must not take the deadline with it. Its error is put into
+        // words there, too, for those words are the policy's code.
+        Owned::spawn(
+            async move { policy.judge(&call, seat, &cancel).await.map_err(|error| egress_error(&error)) },
+        )
     };
     let (class, line): (&str, Egress<SamePrincipal>) = match tokio::time::timeout(timeout, judged).await {
         Ok(Ok(Ok(verdict))) => return Said::Verdict(verdict),
-        Ok(Ok(Err(error))) => ("error", egress_error(&error)),
+        Ok(Ok(Err(words))) => ("error", words),
         Ok(Err(broken)) => match broken.try_into_panic() {
             Ok(payload) => ("panic", egress_panic(payload)),
             Err(_aborted) => ("error", Egress::fixed("the policy was stopped")),

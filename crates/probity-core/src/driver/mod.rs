@@ -6,6 +6,7 @@
 
 mod judge;
 mod model;
+mod owed;
 mod owned;
 mod tool;
 mod watch;
@@ -16,13 +17,14 @@ use std::time::Duration;
 
 use probity_contract::{
     Answer, Approver, BoxFuture, Cancel, Clock, Durability, Emission, Ending, FailureLane, Journal, Model,
-    Observer, PendingCall, Policy, RosterError, RunId, Tool, ToolName, Usage,
+    Observer, PendingCall, RosterError, RunId, Tool, ToolName, Usage,
 };
 use probity_egress::{Egress, EgressValue, SamePrincipal, egress_error, egress_text, egress_value};
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 
-use crate::run::{Outcome, Run, SpecError, Step, reply_text_of};
+use crate::run::{Outcome, Run, RunSpec, SpecError, Step, reply_text_of};
 use crate::task::Task;
+use owed::Owed;
 use owned::Owned;
 use watch::Watch;
 
@@ -97,15 +99,16 @@ pub enum StartError {
 pub fn run_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result<Finished, StartError>> {
     Box::pin(async move {
         let spec = task.spec(run, host.clock.unix_ms())?;
+        let driver = Driver::new(task, &spec, host);
         let machine = Run::new(spec)?;
-        Ok(Driver::new(task, host).drive(machine).await)
+        Ok(driver.drive(machine).await)
     })
 }
 
 struct Driver {
     model: Arc<dyn Model>,
     tools: HashMap<ToolName, Arc<dyn Tool>>,
-    policies: Arc<[Arc<dyn Policy>]>,
+    policies: judge::Bench,
     approver: Option<Arc<dyn Approver>>,
     journal: Box<dyn Journal>,
     clock: Arc<dyn Clock>,
@@ -115,18 +118,22 @@ struct Driver {
     judge_timeout: Duration,
     started_ms: u64,
     work: JoinSet<Outcome>,
+    // What each task at work owes, should it break.
+    owed: HashMap<Id, Owed>,
 }
 
 impl Driver {
-    fn new(task: Task, host: Host) -> Self {
+    /// The names come from the spec, which read each of them once: a part that changes its name, or panics when it is
+    /// asked for it again, must not matter any more.
+    fn new(task: Task, spec: &RunSpec, host: Host) -> Self {
         let limits = task.limits_ref();
         let (output_bytes_max, judge_timeout) =
             (limits.tool_output_bytes_max, Duration::from_millis(limits.judge_timeout_ms));
         let started_ms = host.clock.monotonic_ms();
         Self {
             model: task.model,
-            tools: task.tools.into_iter().map(|tool| (tool.spec().name.clone(), tool)).collect(),
-            policies: task.policies.into(),
+            tools: spec.tools.iter().map(|tool| tool.name.clone()).zip(task.tools).collect(),
+            policies: spec.roster.names().iter().cloned().zip(task.policies).collect(),
             approver: host.approver,
             journal: host.journal,
             clock: host.clock,
@@ -136,6 +143,23 @@ impl Driver {
             judge_timeout,
             started_ms,
             work: JoinSet::new(),
+            owed: HashMap::new(),
+        }
+    }
+
+    fn start(&mut self, owed: Owed, work: impl Future<Output = Outcome> + Send + 'static) {
+        let id = self.work.spawn(work).id();
+        self.owed.insert(id, owed);
+    }
+
+    /// The next outcome; one that says what broke where a task brings none, for the run would wait for it for ever.
+    async fn joined(&mut self) -> Option<Outcome> {
+        match self.work.join_next_with_id().await? {
+            Ok((id, outcome)) => {
+                self.owed.remove(&id);
+                Some(outcome)
+            }
+            Err(broken) => self.owed.remove(&broken.id()).map(Owed::broken),
         }
     }
 
@@ -151,11 +175,7 @@ impl Driver {
             let outcome = tokio::select! {
                 biased;
                 () = self.cancel.fired() => Outcome::Cancelled,
-                // A task that was aborted brings no outcome; none is while the run goes on.
-                Some(joined) = self.work.join_next() => match joined {
-                    Ok(outcome) => outcome,
-                    Err(_aborted) => continue,
-                },
+                Some(outcome) = self.joined() => outcome,
             };
             self.feed(&mut machine, outcome);
         };
@@ -192,26 +212,33 @@ impl Driver {
                 Step::CallModel { call, request, timeout_ms } => {
                     let context = self.model_context(timeout_ms);
                     let model = Arc::clone(&self.model);
-                    self.work.spawn(model::call(model, call, request, context, self.watch.clone()));
+                    self.start(
+                        Owed::Reply(call),
+                        model::call(model, call, request, context, self.watch.clone()),
+                    );
                 }
                 Step::Resolve { call, tool, arguments } => {
                     let tool = self.tools.get(&tool).cloned();
-                    self.work.spawn(tool::resolve(tool, call, arguments, self.judge_timeout));
+                    self.start(Owed::Targets(call), tool::resolve(tool, call, arguments, self.judge_timeout));
                 }
                 Step::Judge { call, seat } => {
-                    let policies = Arc::clone(&self.policies);
+                    let (bench, owed) = (Arc::clone(&self.policies), Owed::Opinions(call.id(), seat));
                     let (cancel, watch) = (self.cancel.clone(), self.watch.clone());
-                    self.work.spawn(judge::hear(policies, call, seat, self.judge_timeout, cancel, watch));
+                    self.start(owed, judge::hear(bench, call, seat, self.judge_timeout, cancel, watch));
                 }
                 Step::Ask { question } => {
                     let left = question.expires_at_ms.saturating_sub(self.now_ms());
-                    self.work.spawn(ask(self.approver.clone(), question, Duration::from_millis(left)));
+                    let owed = Owed::Answer(question.call.id(), question.call.digest());
+                    self.start(owed, ask(self.approver.clone(), question, Duration::from_millis(left)));
                 }
                 Step::RunTool { permit, timeout_ms } => {
                     let tool = self.tools.get(permit.call().tool()).cloned();
                     let clock = Arc::clone(&self.clock);
                     let timeout = Duration::from_millis(timeout_ms);
-                    self.work.spawn(tool::run(tool, permit, timeout, self.output_bytes_max, clock));
+                    self.start(
+                        Owed::Result(permit.call().id()),
+                        tool::run(tool, permit, timeout, self.output_bytes_max, clock),
+                    );
                 }
                 Step::Done(ending) => return Some(ending),
             }

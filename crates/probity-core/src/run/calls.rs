@@ -58,15 +58,11 @@ impl Run {
         }
         let at_work = self.state.calls.values().filter(|call| call.is_at_work()).count();
         let free = at_work < self.state.spec.limits.tool_calls_parallel_max.max(1) as usize;
-        let share = self.share_of(id);
-        match share {
-            Share::Taken => {
-                let reason = "the limit of tool calls is reached".to_owned();
-                self.deny(
-                    id,
-                    Denial { code: DenialCode::Limit, seat: Seat::ExecuteRecheck, by: None, reason },
-                );
-            }
+        if self.is_time_up() {
+            return self.deny(id, limit("the limit of time is reached"));
+        }
+        match self.share_of(id) {
+            Share::Taken => self.deny(id, limit("the limit of tool calls is reached")),
             Share::Kept if free => {
                 if let Some(call) = self.state.calls.get_mut(&id) {
                     call.enter(Stage::Rechecking);
@@ -305,8 +301,18 @@ impl Run {
         Ok(())
     }
 
+    fn is_time_up(&self) -> bool {
+        let now = self.state.ledger.now_ms();
+        self.state.spent.time_for(&self.state.spec.limits, u64::MAX, now) == 0
+    }
+
     /// Makes the permit and writes down that the tool starts; both come before the tool has it.
     fn start(&mut self, id: CallId) -> Result<(), Unexpected> {
+        // The policies may have taken what was left.
+        if self.is_time_up() {
+            self.deny(id, limit("the limit of time is reached"));
+            return Ok(());
+        }
         let now = self.state.ledger.now_ms();
         let call = self.call_mut(id)?;
         let tool = call.tool.clone();
@@ -496,6 +502,10 @@ impl Run {
             (true, Some(_)) | (false, None) => {}
         }
     }
+}
+
+fn limit(words: &str) -> Denial {
+    Denial { code: DenialCode::Limit, seat: Seat::ExecuteRecheck, by: None, reason: words.to_owned() }
 }
 
 fn outcome_kind(class: ToolErrorClass, pure: bool) -> ToolOutcomeKind {

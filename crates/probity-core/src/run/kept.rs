@@ -73,7 +73,7 @@ fn pass_opinion(opinion: &mut Opinion) {
 
 fn pass_target(target: &mut Target) {
     match target {
-        Target::Path { root, path, resolved, access: _ } => {
+        Target::Path { root, path, resolved, access: _, recursive: _ } => {
             [root, path, resolved].into_iter().for_each(pass_text);
         }
         Target::Url { url, host, port: _, method } => [url, host, method].into_iter().for_each(pass_text),

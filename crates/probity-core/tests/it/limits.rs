@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use probity_contract::{Effect, Ending, Event, Fact, LimitKind, ModelReply, Prices, ReplyPart, Stop, Usage};
+use probity_contract::{
+    DenialCode, Effect, Ending, Event, Fact, LimitKind, ModelReply, Prices, ReplyPart, Stop, Usage,
+};
 use probity_testkit::{Acts, Judges, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn};
 
 use crate::scene::{Played, scene, scene_of};
@@ -130,6 +132,36 @@ async fn wall_time_bounds_model_and_tools() {
         scene([Turn::calls(CALL)]).tool(&tool).allowing().limits(|limits| limits.wall_ms_max = Some(3_000));
     let played = hangs.run_whole().await;
     assert_eq!(started.elapsed().as_millis(), 3_000);
+    assert_eq!(played.finished.ending, Ending::LimitReached { limit: LimitKind::WallTime });
+}
+
+/// A call that waits for a place when the time is over must not start with no time at all, nor may one whose second
+/// judgement takes what was left.
+#[tokio::test(start_paused = true)]
+async fn no_tool_starts_after_the_time_is_up() {
+    let tool = ScriptedTool::new("echo", Effect::Once, Acts::Hangs);
+    let two = Turn::calls(&[CALL, CALL].concat());
+    let queued = scene([two]).tool(&tool).allowing().limits(|limits| {
+        limits.wall_ms_max = Some(3_000);
+        limits.tool_calls_parallel_max = 1;
+    });
+    let played = queued.run_whole().await;
+    assert_eq!((tool.start_count(), played.denials()), (1, vec![DenialCode::Limit]));
+    assert!(played.results()[1].0.contains("the limit of time is reached"), "{:?}", played.results());
+    assert_eq!(played.finished.ending, Ending::LimitReached { limit: LimitKind::WallTime });
+
+    let (tool, clock) = (ScriptedTool::echo(), probity_testkit::FakeClock::new());
+    let ticking = clock.clone();
+    let slow = ScriptedPolicy::by("slow", move |_, seat| {
+        if seat == probity_contract::Seat::ExecuteRecheck {
+            ticking.advance_ms(3_000);
+        }
+        Judges::allows()
+    });
+    let mut scene = scene([Turn::calls(CALL)]).tool(&tool).policy(&slow);
+    scene.clock = std::sync::Arc::new(clock);
+    let played = scene.limits(|limits| limits.wall_ms_max = Some(3_000)).run_whole().await;
+    assert_eq!((tool.start_count(), played.denials()), (0, vec![DenialCode::Limit]));
     assert_eq!(played.finished.ending, Ending::LimitReached { limit: LimitKind::WallTime });
 }
 

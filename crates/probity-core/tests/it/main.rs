@@ -11,6 +11,7 @@
 )]
 
 mod approvals;
+mod breaking;
 mod cancel;
 mod content;
 mod gate;
