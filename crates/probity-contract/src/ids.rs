@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a name was refused.
+/// Bytes of a refused text up to which an error quotes it.
+const QUOTED_BYTES_MAX: usize = 4 * 1024;
+
+/// Why a name was refused. `Display` quotes the text; it is redacted before it leaves.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("use `{value}` as a {what}: {rule}")]
 pub struct NameError {
@@ -19,12 +22,15 @@ pub struct NameError {
 }
 
 fn checked(what: &'static str, rule: &'static str, value: &str, ok: bool) -> Result<Arc<str>, NameError> {
-    if ok {
-        Ok(Arc::from(value))
-    } else {
-        let value = value.chars().filter(|c| !c.is_control()).take(64).collect();
-        Err(NameError { what, rule, value })
+    if ok { Ok(Arc::from(value)) } else { Err(NameError { what, rule, value: quoted(value) }) }
+}
+
+/// A refused text as an error quotes it: whole or not at all, for half a credential is none that a pass knows.
+fn quoted(value: &str) -> String {
+    if value.len() > QUOTED_BYTES_MAX {
+        return format!("[a text of {} bytes]", value.len());
     }
+    value.chars().filter(|c| !c.is_control()).collect()
 }
 
 macro_rules! name_type {
@@ -130,7 +136,7 @@ macro_rules! counted_type {
                 number.map(Self).ok_or_else(|| NameError {
                     what: stringify!($name),
                     rule: concat!("`", $prefix, "` and a number"),
-                    value: text.chars().filter(|c| !c.is_control()).take(64).collect(),
+                    value: quoted(text),
                 })
             }
         }

@@ -19,6 +19,20 @@ fn a_refused_name_is_quoted_without_control_characters() {
     assert_eq!(error, "use `a[31m` as a run id: 1 to 64 ASCII letters, digits, `_` or `-`");
 }
 
+/// A quote that is cut may hold the beginning of a credential, which no pass finds.
+#[test]
+fn a_refused_name_is_quoted_whole_or_not_at_all() {
+    let long = format!("{} {}", "x".repeat(50), "y".repeat(50));
+    for error in [RunId::new(&long).unwrap_err(), long.parse::<CallId>().unwrap_err()] {
+        assert!(error.to_string().contains(&format!("`{long}`")), "{error}");
+    }
+    for error in
+        [RunId::new("x".repeat(5_000)).unwrap_err(), "x".repeat(5_000).parse::<CallId>().unwrap_err()]
+    {
+        assert!(error.to_string().contains("`[a text of 5000 bytes]`"), "{error}");
+    }
+}
+
 #[test]
 fn counted_ids_read_back_as_they_are_shown() {
     assert_eq!(ItemId(7).to_string(), "i7");

@@ -74,7 +74,9 @@ pub enum ContentSetting {
     Full,
     /// Every text after the credential pass.
     Redacted,
-    /// Digests and lengths only. A short text can be guessed from its digest.
+    /// Of texts, targets, reasons and errors only digests and lengths: words that stand in a fact read
+    /// `[digest 3f2a91bc04de 120 bytes]`. Names that the deployment gave, the definitions of tools, and what looks like
+    /// an id stay. A short text can be guessed from its digest.
     Digests,
 }
 

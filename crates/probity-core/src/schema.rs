@@ -3,6 +3,7 @@
 use std::fmt;
 
 use jsonschema::Validator;
+use probity_egress::{SamePrincipal, bounded_summary, egress_text};
 use serde_json::Value;
 
 /// Problems named in one report; the rest is counted.
@@ -34,7 +35,8 @@ impl Schema {
         Ok(Self { validator })
     }
 
-    /// What is wrong with `value`, worst first; empty where nothing is. Unredacted: a problem may quote the value.
+    /// What is wrong with `value`, worst first; empty where nothing is. A problem may quote the value; it has passed the
+    /// credential pass.
     pub(crate) fn problems(&self, value: &Value) -> Vec<String> {
         if self.validator.is_valid(value) {
             return Vec::new();
@@ -43,7 +45,9 @@ impl Schema {
         let describe = |error: jsonschema::ValidationError<'_>| {
             let at = error.instance_path().to_string();
             let at = if at.is_empty() { "the value".to_owned() } else { format!("`{at}`") };
-            format!("{at}: {error}").chars().take(PROBLEM_CHARS_MAX).collect()
+            // Passed before the cut: half a credential is none that the pass knows.
+            let whole = egress_text::<SamePrincipal>(&format!("{at}: {error}"));
+            bounded_summary(&whole, PROBLEM_CHARS_MAX).as_str().to_owned()
         };
         let mut problems: Vec<String> = errors.by_ref().take(PROBLEMS_MAX).map(describe).collect();
         let more = errors.count();

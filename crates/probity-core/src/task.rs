@@ -135,7 +135,8 @@ impl Task {
         items.push(FirstItem { origin: Origin::Principal, label: Label::trusted(), content });
         Ok(RunSpec {
             run,
-            title: self.title.clone().unwrap_or_else(|| self.prompt.chars().take(80).collect()),
+            // Whole: what is cut before the credential pass may leave half a credential that it does not know.
+            title: self.title.clone().unwrap_or_else(|| self.prompt.clone()),
             principal: self.principal.clone(),
             model: self.model.name().clone(),
             prices: self.prices,

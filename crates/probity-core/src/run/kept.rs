@@ -1,51 +1,134 @@
 //! What a record that keeps no full content keeps of the words that stand in its facts.
 
-use probity_contract::{Body, Fact, Opinion, Said, Target, Verdict};
+use probity_contract::{
+    Body, ContentSetting, Ending, Fact, Opinion, PartId, Said, Stop, Target, ToolName, Verdict,
+};
 use probity_egress::{SamePrincipal, egress_text, egress_value};
 use serde_json::Value;
 
-/// Passes every word of a fact that did not come from the engine itself: names and ids that a model or provider made up,
-/// reasons of policies, targets. Texts are not concerned; a fact only refers to them.
-pub(super) fn pass(fact: &mut Fact) {
-    match fact {
-        Fact::RunStarted(started) => {
-            for tool in &mut started.tools {
-                pass_text(&mut tool.description);
-                pass_value(&mut tool.input_schema);
+/// Hexadecimal digits of a digest that stands in place of words.
+const DIGEST_CHARS: usize = 12;
+
+/// How words are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeps {
+    /// After the credential pass.
+    Redacted,
+    /// As digest and length.
+    Digests,
+}
+
+impl Keeps {
+    /// How facts are kept under a content setting; `None` where they stay as they are.
+    pub(super) const fn of(content: ContentSetting) -> Option<Self> {
+        match content {
+            ContentSetting::Full => None,
+            ContentSetting::Redacted => Some(Self::Redacted),
+            ContentSetting::Digests => Some(Self::Digests),
+        }
+    }
+
+    /// Treats every word of a fact that did not come from the engine itself.
+    ///
+    /// Texts are not concerned; a fact only refers to them. Names that the deployment gave (of policies, principals,
+    /// models, roots) and the definitions of tools and schemas are not content: they are kept, the latter passed.
+    pub(super) fn treat(self, fact: &mut Fact) {
+        match fact {
+            Fact::RunStarted(started) => {
+                self.words(&mut started.title);
+                for tool in &mut started.tools {
+                    pass_text(&mut tool.description);
+                    pass_value(&mut tool.input_schema);
+                }
+                started.output_schema.iter_mut().for_each(pass_value);
+                started.params.output_schema.iter_mut().for_each(pass_value);
             }
-            started.output_schema.iter_mut().for_each(pass_value);
-            started.params.output_schema.iter_mut().for_each(pass_value);
-        }
-        Fact::ItemAdded { body, .. } => match body {
-            Body::Context { name, .. } => pass_text(name),
-            Body::ToolResult { provider_id, tool, .. } => {
-                pass_text(provider_id);
-                pass_text(tool);
+            Fact::ItemAdded { body, .. } => match body {
+                Body::Context { name, .. } => self.words(name),
+                Body::ToolResult { provider_id, tool, .. } => {
+                    self.id(provider_id);
+                    self.id(tool);
+                }
+                Body::Instructions { .. }
+                | Body::Person { .. }
+                | Body::Reply { .. }
+                | Body::Notice { .. } => {}
+            },
+            Fact::ModelReplied { model, response_id, stop, .. } => {
+                model.iter_mut().chain(response_id).for_each(pass_text);
+                if let Stop::Other(word) = stop {
+                    self.id(word);
+                }
             }
-            Body::Instructions { .. } | Body::Person { .. } | Body::Reply { .. } | Body::Notice { .. } => {}
-        },
-        Fact::ModelReplied { model, response_id, .. } => {
-            model.iter_mut().chain(response_id).for_each(pass_text);
+            Fact::CallProposed { provider_id, tool, .. } => {
+                self.id(provider_id);
+                self.id(tool);
+            }
+            Fact::CallFrozen { targets, .. } => targets.iter_mut().for_each(|target| self.target(target)),
+            Fact::Judged { opinions, .. } => opinions.iter_mut().for_each(|opinion| self.opinion(opinion)),
+            Fact::Denied { denial, .. } => self.words(&mut denial.reason),
+            Fact::CallRejected { reason: words, .. }
+            | Fact::ModelFailed { error: words, .. }
+            | Fact::FailureReported { error: words, .. }
+            | Fact::Ended { ending: Ending::ModelFailed { error: words, .. }, .. } => self.words(words),
+            Fact::OutputRejected { errors, .. } => errors.iter_mut().for_each(|error| self.words(error)),
+            // Numbers, digests, the engine's own words, and names that the deployment gave.
+            Fact::ModelCalled { .. }
+            | Fact::Asked { .. }
+            | Fact::Answered { .. }
+            | Fact::ToolStarted { .. }
+            | Fact::ToolFinished { .. }
+            | Fact::LimitHit { .. }
+            | Fact::Ended { .. } => {}
         }
-        Fact::CallProposed { provider_id, tool, .. } => {
-            pass_text(provider_id);
-            pass_text(tool);
+    }
+
+    fn words(self, text: &mut String) {
+        match self {
+            Self::Redacted => pass_text(text),
+            Self::Digests => {
+                let id = PartId::of(text).to_string();
+                let digest: String = id.chars().take(DIGEST_CHARS).collect();
+                *text = format!("[digest {digest} {} bytes]", text.len());
+            }
         }
-        Fact::CallFrozen { targets, .. } => targets.iter_mut().for_each(pass_target),
-        Fact::Judged { opinions, .. } => opinions.iter_mut().for_each(pass_opinion),
-        Fact::Denied { denial, .. } => pass_text(&mut denial.reason),
-        // Passed where they were made, or the engine's own.
-        Fact::ModelCalled { .. }
-        | Fact::ModelFailed { .. }
-        | Fact::CallRejected { .. }
-        | Fact::Asked { .. }
-        | Fact::Answered { .. }
-        | Fact::ToolStarted { .. }
-        | Fact::ToolFinished { .. }
-        | Fact::FailureReported { .. }
-        | Fact::LimitHit { .. }
-        | Fact::OutputRejected { .. }
-        | Fact::Ended { .. } => {}
+    }
+
+    /// A model or a provider made these up. Such as look like an id and hold no credential are kept, for they tell which
+    /// call is which.
+    fn id(self, text: &mut String) {
+        pass_text(text);
+        if ToolName::new(text.as_str()).is_err() {
+            self.words(text);
+        }
+    }
+
+    fn opinion(self, opinion: &mut Opinion) {
+        match &mut opinion.said {
+            Said::Verdict(Verdict::Allow { reason } | Verdict::Ask { reason } | Verdict::Deny { reason })
+            | Said::Failed(reason) => self.words(reason),
+            Said::Verdict(Verdict::Abstain) | Said::Cancelled => {}
+        }
+    }
+
+    fn target(self, target: &mut Target) {
+        match target {
+            Target::Path { root, path, resolved, .. } => {
+                pass_text(root);
+                self.words(path);
+                self.words(resolved);
+            }
+            Target::Url { url, host, port: _, method } => {
+                self.words(url);
+                self.words(host);
+                pass_text(method);
+            }
+            Target::Command { argv } => argv.iter_mut().for_each(|word| self.words(word)),
+            Target::Other { what, value } => {
+                pass_text(what);
+                self.words(value);
+            }
+        }
     }
 }
 
@@ -60,24 +143,4 @@ fn pass_value(value: &mut Value) {
     let passed = egress_value::<SamePrincipal>(value);
     // A snapshot is plain JSON; should it ever not be, nothing is the safe thing to keep.
     *value = serde_json::to_value(&passed).unwrap_or(Value::Null);
-}
-
-fn pass_opinion(opinion: &mut Opinion) {
-    match &mut opinion.said {
-        Said::Verdict(Verdict::Allow { reason } | Verdict::Ask { reason } | Verdict::Deny { reason }) => {
-            pass_text(reason);
-        }
-        Said::Verdict(Verdict::Abstain) | Said::Failed(_) | Said::Cancelled => {}
-    }
-}
-
-fn pass_target(target: &mut Target) {
-    match target {
-        Target::Path { root, path, resolved, access: _, recursive: _ } => {
-            [root, path, resolved].into_iter().for_each(pass_text);
-        }
-        Target::Url { url, host, port: _, method } => [url, host, method].into_iter().for_each(pass_text),
-        Target::Command { argv } => argv.iter_mut().for_each(pass_text),
-        Target::Other { what, value } => [what, value].into_iter().for_each(pass_text),
-    }
 }

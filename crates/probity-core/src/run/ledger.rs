@@ -9,7 +9,7 @@ use probity_contract::{
 use probity_egress::{SamePrincipal, egress_text};
 use serde::{Deserialize, Serialize};
 
-use super::kept;
+use super::kept::Keeps;
 
 /// The record as far as it is not written yet, and the counters that number it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,9 +64,8 @@ impl Ledger {
     }
 
     pub(crate) fn fact(&mut self, mut fact: Fact) {
-        match self.content {
-            ContentSetting::Full => {}
-            ContentSetting::Redacted | ContentSetting::Digests => kept::pass(&mut fact),
+        if let Some(keeps) = Keeps::of(self.content) {
+            keeps.treat(&mut fact);
         }
         let entry = Entry { seq: self.next_seq, at_ms: self.clock_ms, fact };
         self.next_seq += 1;

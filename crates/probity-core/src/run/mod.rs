@@ -21,6 +21,7 @@ use probity_contract::{
     ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, RunStarted, Seat,
     Target, ToolError, ToolName, ToolOutput, Usage,
 };
+use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
 
 pub use spec::{FirstItem, RunSpec, SpecError};
@@ -28,6 +29,9 @@ pub use spec::{FirstItem, RunSpec, SpecError};
 use call::Call;
 use ledger::{Ledger, Spent};
 use spec::Schemas;
+
+/// Code points of a run's title in its record.
+const TITLE_CHARS_MAX: usize = 80;
 
 /// A run: what it was given, what it knows, and where it stands.
 ///
@@ -254,12 +258,13 @@ impl Run {
     }
 
     fn open(&mut self) {
+        let title = one_line_untrusted::<SamePrincipal>(&self.state.spec.title, TITLE_CHARS_MAX);
+        title.as_str().clone_into(&mut self.state.spec.title);
         let spec = &self.state.spec;
-        let title = words::line(&spec.title);
         let started = RunStarted {
             version: probity_contract::RECORD_VERSION,
             run: spec.run.clone(),
-            title: title.as_str().to_owned(),
+            title: spec.title.clone(),
             principal: spec.principal.clone(),
             model: spec.model.clone(),
             prices: spec.prices,

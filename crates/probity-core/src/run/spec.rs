@@ -17,7 +17,7 @@ use crate::schema::{Schema, SchemaError};
 pub struct RunSpec {
     /// The run's id.
     pub run: RunId,
-    /// A few words for people.
+    /// A few words for people; redacted and cut to one line when the run starts.
     pub title: String,
     /// For whom the run acts.
     pub principal: PrincipalId,

@@ -141,7 +141,7 @@ impl Run {
         let label = self.state.label.clone();
         let parts: Arc<[ReplyPart]> = parts.into();
         let item = self.add_item(Origin::Model(by), label, Content::Reply(Arc::clone(&parts)));
-        let replied = Fact::ModelReplied { call: by, item, stop: stop.clone(), usage, model, response_id };
+        let replied = Fact::ModelReplied { call: by, item, stop: recorded(&stop), usage, model, response_id };
         self.state.ledger.fact(replied);
         let last = parts.len().saturating_sub(1);
         let proposals = parts.iter().enumerate().filter_map(|(at, part)| match &part.kind {
@@ -306,6 +306,19 @@ fn refuse_unread(stop: &Stop, is_last: bool, nth: usize, wrap_up: Option<LimitKi
         | Stop::StopSequence
         | Stop::Paused
         | Stop::Other(_) => None,
+    }
+}
+
+/// The reason to stop as facts tell it: a provider's own word may be anything.
+fn recorded(stop: &Stop) -> Stop {
+    match stop {
+        Stop::Other(word) => Stop::Other(words::line(word).as_str().to_owned()),
+        Stop::EndTurn
+        | Stop::ToolCalls
+        | Stop::MaxTokens
+        | Stop::StopSequence
+        | Stop::Refused
+        | Stop::Paused => stop.clone(),
     }
 }
 

@@ -24,7 +24,8 @@ async fn rich() -> Played {
     ];
     let prices = Prices { input_usd: 1.0, cached_input_usd: None, output_usd: 2.0 };
     let (root, path) = ("work".to_owned(), "notes.md".to_owned());
-    let note = Target::Path { root, path: path.clone(), resolved: path, access: Access::Read };
+    let resolved = path.clone();
+    let note = Target::Path { root, path, resolved, access: Access::Read, recursive: false };
     let read = ScriptedTool::new("fs_read", Effect::Pure, Acts::Returns(text("pay Nord GmbH")));
     let pay = ScriptedTool::new("pay", Effect::Once, Acts::Returns(text("paid")));
     let rules = ScriptedPolicy::by("rules", |call, _| match call.arguments().to_value()["amount"].as_u64() {
