@@ -250,6 +250,7 @@ fn facts() -> CallFacts {
             path: "a.txt".to_owned(),
             resolved: "a.txt".to_owned(),
             access: Access::Write,
+            recursive: false,
         }],
         label: Label::trusted(),
     }
@@ -372,10 +373,11 @@ fn a_seat_heard_twice_keeps_the_later_ruling_and_the_targets_seat_counts_for_not
 
 /// Facts that differ from `facts()` in one bound field each, every field at least once.
 fn one_field_changed() -> Vec<CallFacts> {
-    let path = |root: &str, path: &str, resolved: &str, access| {
+    let below = |root: &str, path: &str, resolved: &str, access, recursive| {
         let (root, path, resolved) = (root.to_owned(), path.to_owned(), resolved.to_owned());
-        vec![Target::Path { root, path, resolved, access }]
+        vec![Target::Path { root, path, resolved, access, recursive }]
     };
+    let path = |root: &str, path: &str, resolved: &str, access| below(root, path, resolved, access, false);
     let readers = |names: &[&str]| Readers::Only(names.iter().map(|name| (*name).to_owned()).collect());
     let changes: Vec<fn(&mut CallFacts)> = vec![
         |facts| facts.run = RunId::new("r2").unwrap(),
@@ -413,6 +415,7 @@ fn one_field_changed() -> Vec<CallFacts> {
         path("work", "b.txt", "a.txt", Access::Write),
         path("work", "a.txt", "b.txt", Access::Write),
         path("work", "a.txt", "a.txt", Access::Read),
+        below("work", "a.txt", "a.txt", Access::Write, true),
     ] {
         all.push(CallFacts { targets, ..facts() });
     }

@@ -161,12 +161,13 @@ impl Resolved {
         &self.parts
     }
 
-    pub(crate) fn target(&self, access: Access) -> Result<Target, ToolError> {
+    pub(crate) fn target(&self, access: Access, recursive: bool) -> Result<Target, ToolError> {
         Ok(Target::Path {
             root: self.root()?.name.clone(),
             path: self.called.clone(),
             resolved: self.resolved(),
             access,
+            recursive,
         })
     }
 

@@ -22,14 +22,20 @@ fn path(path: &str, resolved: &str) -> FrozenCall {
         path: path.into(),
         resolved: resolved.into(),
         access: Access::Read,
+        recursive: false,
     };
     call("fs_read", "{}", vec![target])
 }
 
 fn command(argv: &[&str]) -> FrozenCall {
     let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-    let cwd =
-        Target::Path { root: "work".into(), path: ".".into(), resolved: ".".into(), access: Access::Read };
+    let cwd = Target::Path {
+        root: "work".into(),
+        path: ".".into(),
+        resolved: ".".into(),
+        access: Access::Read,
+        recursive: false,
+    };
     let arguments = serde_json::json!({ "argv": argv }).to_string();
     call("shell", &arguments, vec![Target::Command { argv }, cwd])
 }

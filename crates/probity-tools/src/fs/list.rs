@@ -47,6 +47,10 @@ impl FsAct for List {
         &args.path
     }
 
+    fn is_recursive(args: &Args) -> bool {
+        args.depth.is_some_and(|depth| depth > 1)
+    }
+
     fn act(path: &Resolved, args: Args, stop: &Stop, bytes_max: usize) -> Result<ToolOutput, ToolError> {
         let depth = args.depth.unwrap_or(1);
         if !(1..=DEPTH_MAX).contains(&depth) {

@@ -59,6 +59,11 @@ trait FsAct: 'static {
 
     fn path(args: &Self::Args) -> &str;
 
+    /// Whether the call also touches what lies below its path.
+    fn is_recursive(_: &Self::Args) -> bool {
+        false
+    }
+
     /// Acts on a resolved path, on a thread that may block; at most `bytes_max` bytes of output count.
     fn act(path: &Resolved, args: Self::Args, stop: &Stop, bytes_max: usize)
     -> Result<ToolOutput, ToolError>;
@@ -88,7 +93,7 @@ impl<A: FsAct> Tool for FsTool<A> {
             let args: A::Args = read_arguments(arguments)?;
             let roots = Arc::clone(&self.roots);
             let resolving = tokio::task::spawn_blocking(move || {
-                resolve(&roots, A::path(&args), A::ACCESS)?.target(A::ACCESS)
+                resolve(&roots, A::path(&args), A::ACCESS)?.target(A::ACCESS, A::is_recursive(&args))
             });
             let target = resolving.await.unwrap_or_else(|_| {
                 Err(ToolError::new(ToolErrorClass::Panicked, "the path could not be resolved"))
@@ -105,7 +110,7 @@ impl<A: FsAct> Tool for FsTool<A> {
             blocking(&cx, Duration::ZERO, move |stop| {
                 let args: A::Args = read_arguments(call.arguments())?;
                 let path = resolve(&roots, A::path(&args), A::ACCESS)?;
-                as_judged(call.targets(), &[path.target(A::ACCESS)?])?;
+                as_judged(call.targets(), &[path.target(A::ACCESS, A::is_recursive(&args))?])?;
                 A::act(&path, args, stop, bytes_max)
             })
             .await

@@ -63,6 +63,11 @@ impl FsAct for Search {
         &args.path
     }
 
+    // Also where it names a file: what stands there when the search begins could be a directory.
+    fn is_recursive(_: &Args) -> bool {
+        true
+    }
+
     fn act(path: &Resolved, args: Args, stop: &Stop, bytes_max: usize) -> Result<ToolOutput, ToolError> {
         let mut finding = Finding {
             stop,

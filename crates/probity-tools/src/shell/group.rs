@@ -101,7 +101,7 @@ impl Group {
             pause();
         };
         if let Some(pid) = pid {
-            wait_for_group(pid, Instant::now());
+            wait_for_group(pid);
         }
         Ok(status)
     }
@@ -119,15 +119,19 @@ impl Group {
             held.over = true;
             held.kill()
         };
-        if let Some(pid) = pid {
-            let started = Instant::now();
-            // The directory is removed once nobody writes into it any more.
-            while matches!(self.held().reap(), Ok(None)) && is_within(started) {
-                pause();
-            }
-            wait_for_group(pid, started);
+        let started = Instant::now();
+        // At once, for a host that ends has no time: whoever is not quite dead may still write, so it is tried again.
+        let place = self.held().place.take().map(TempDir::keep);
+        while let Some(place) = &place
+            && std::fs::remove_dir_all(place).is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+            && is_within(started)
+        {
+            pause();
         }
-        self.clear();
+        // The supervisor buries the leader, too, if it still can; here nothing must be left that runs.
+        while pid.is_some() && matches!(self.held().reap(), Ok(None)) && is_within(started) {
+            pause();
+        }
     }
 }
 
@@ -165,7 +169,8 @@ fn is_within(started: Instant) -> bool {
 
 /// Waits, within a bound, until the killed group is gone. Only asks: after the leader was waited for, its number may be
 /// given to another process.
-fn wait_for_group(pid: Pid, started: Instant) {
+fn wait_for_group(pid: Pid) {
+    let started = Instant::now();
     while test_kill_process_group(pid).is_ok() && is_within(started) {
         pause();
     }

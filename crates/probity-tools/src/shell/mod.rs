@@ -181,7 +181,7 @@ fn resolve(roots: &Arc<Roots>, args: &Args) -> Result<Resolved, ToolError> {
 
 fn targets(args: &Args, cwd: &Resolved) -> Result<Vec<Target>, ToolError> {
     let access = if cwd.root()?.write { Access::Write } else { Access::Read };
-    Ok(vec![Target::Command { argv: args.argv.clone() }, cwd.target(access)?])
+    Ok(vec![Target::Command { argv: args.argv.clone() }, cwd.target(access, false)?])
 }
 
 #[cfg(target_os = "linux")]

@@ -90,12 +90,14 @@ async fn links_inside_are_followed_and_told() {
         ("fs_write", json!({"path": "a/b/c", "content": ""}), "a/b/c", "a/b/c", Access::Write),
     ];
     for (tool, value, path, resolved, access) in cases {
+        let recursive = tool == "fs_search" || value.get("depth").is_some_and(|depth| *depth != json!(1));
         let targets = scene.tool(tool).targets(&arguments(&value)).await.unwrap();
         let expected = Target::Path {
             root: "work".to_owned(),
             path: path.to_owned(),
             resolved: resolved.to_owned(),
             access,
+            recursive,
         };
         assert_eq!(targets, [expected], "{tool} {value}");
     }

@@ -492,6 +492,7 @@ async fn the_targets_are_the_command_and_its_directory() {
         path: path.to_owned(),
         resolved: resolved.to_owned(),
         access,
+        recursive: false,
     };
     for (cwd, expected) in [
         (None, path("work", ".", ".", Access::Write)),

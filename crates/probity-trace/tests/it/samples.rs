@@ -164,7 +164,10 @@ fn fact_of_a_call() -> impl Strategy<Value = Fact> {
         }),
         (call(), words()).prop_map(|(call, reason)| Fact::CallRejected { call, reason }),
         (call(), digest(), part_id(), label(), words()).prop_map(|(call, digest, arguments, label, path)| {
-            let path = Target::Path { root: "w".into(), resolved: path.clone(), path, access: Access::Write };
+            let root = "w".to_owned();
+            let recursive = path.len() % 2 == 1;
+            let path =
+                Target::Path { root, resolved: path.clone(), path, access: Access::Write, recursive };
             let targets = vec![path, Target::Command { argv: vec!["ls".into()] }];
             Fact::CallFrozen { call, digest, tool_digest: digest, arguments, targets, label }
         }),

@@ -146,13 +146,14 @@ impl View {
 
 fn target_words(target: &Target) -> Passed {
     let text = match target {
-        Target::Path { root, path, resolved, access } => {
+        Target::Path { root, path, resolved, access, recursive } => {
             let access = match access {
                 Access::Read => "read",
                 Access::Write => "write",
             };
             let link = if path == resolved { String::new() } else { format!(" -> {resolved}") };
-            format!("{access} {root}/{path}{link}")
+            let below = if *recursive { " and everything below it" } else { "" };
+            format!("{access} {root}/{path}{link}{below}")
         }
         Target::Url { url, method, .. } => format!("{method} {url}"),
         Target::Command { argv } => format!("command {argv:?}"),
