@@ -285,6 +285,21 @@ pub enum Ruling {
     Deny(Denial),
 }
 
+impl Ruling {
+    /// Both at once: the stricter, and all who ask.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Deny(denial), _) | (_, Self::Deny(denial)) => Self::Deny(denial),
+            (Self::Ask(mut askers), Self::Ask(more)) => {
+                askers.extend(more);
+                Self::Ask(askers)
+            }
+            (Self::Ask(askers), Self::Allow) | (Self::Allow, Self::Ask(askers)) => Self::Ask(askers),
+            (Self::Allow, Self::Allow) => Self::Allow,
+        }
+    }
+}
+
 /// A policy that wants a person to decide, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asker {
@@ -346,11 +361,13 @@ pub struct PendingCall {
     pub expires_at_ms: u64,
 }
 
-/// A person's approval of one frozen call. Made from the question itself, so it covers exactly what was asked.
+/// A person's approval of one frozen call. Made from the question itself, so it covers exactly what was asked: this call,
+/// for these policies. A policy that asks later has asked nobody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     // INVARIANT: copied from one `PendingCall`.
     digest: Digest,
+    askers: Vec<PolicyName>,
     expires_at_ms: u64,
     by: PrincipalId,
 }
@@ -359,7 +376,8 @@ impl PendingCall {
     /// The grant that `by` gives by approving this question.
     #[must_use]
     pub fn approve(&self, by: PrincipalId) -> Grant {
-        Grant { digest: self.call.digest(), expires_at_ms: self.expires_at_ms, by }
+        let askers = self.askers.iter().map(|asker| asker.policy.clone()).collect();
+        Grant { digest: self.call.digest(), askers, expires_at_ms: self.expires_at_ms, by }
     }
 }
 
@@ -368,6 +386,10 @@ impl Grant {
     #[must_use]
     pub const fn by(&self) -> &PrincipalId {
         &self.by
+    }
+
+    fn covers(&self, call: &FrozenCall, askers: &[Asker]) -> bool {
+        self.digest == call.digest() && askers.iter().all(|asker| self.askers.contains(&asker.policy))
     }
 }
 
@@ -402,22 +424,30 @@ impl Judgement {
         self.grant = Some(grant);
     }
 
-    /// Takes what was said at a seat and tells what the seat concludes. A seat heard twice keeps the later ruling.
+    /// Takes what was said at a seat and tells what the seat concludes, with all that it heard before: a seat that is
+    /// heard twice can only become stricter. No policy judges at [`Seat::Targets`]; whoever speaks there denies the call.
     pub fn hear(&mut self, seat: Seat, opinions: &[Opinion]) -> Ruling {
-        let ruling = rule(seat, &self.roster, opinions);
-        match seat {
-            // The targets stand in the frozen call; a seat that failed there never came this far.
-            Seat::Targets => {}
-            Seat::Adjudicate => self.adjudicated = Some(ruling.clone()),
-            Seat::ExecuteRecheck => self.rechecked = Some(ruling.clone()),
-        }
+        let (heard, ruling) = match seat {
+            Seat::Targets => {
+                let reason = "no policy judges at this seat".to_owned();
+                let denial = Denial { code: DenialCode::Incomplete, seat, by: None, reason };
+                (&mut self.adjudicated, Ruling::Deny(denial))
+            }
+            Seat::Adjudicate => (&mut self.adjudicated, rule(seat, &self.roster, opinions)),
+            Seat::ExecuteRecheck => (&mut self.rechecked, rule(seat, &self.roster, opinions)),
+        };
+        let ruling = match heard.take() {
+            Some(before) => before.and(ruling),
+            None => ruling,
+        };
+        *heard = Some(ruling.clone());
         ruling
     }
 
     /// Makes the permit, or says why there is none.
     ///
-    /// Both seats must have been heard; a seat that asked needs a grant for this very call that has not expired at
-    /// `now_ms`.
+    /// Both seats must have been heard; a seat that asked needs a grant for this very call and everyone who asked there,
+    /// that has not expired at `now_ms`.
     ///
     /// # Errors
     /// The denial.
@@ -429,7 +459,7 @@ impl Judgement {
                 (None, _) => return Err(denial(DenialCode::Incomplete, "not every policy could be heard")),
                 (Some(Ruling::Deny(denial)), _) => return Err(denial.clone()),
                 (Some(Ruling::Allow), _) => {}
-                (Some(Ruling::Ask(_)), Some(grant)) if grant.digest == self.call.digest() => {
+                (Some(Ruling::Ask(askers)), Some(grant)) if grant.covers(&self.call, askers) => {
                     if now_ms >= grant.expires_at_ms {
                         return Err(denial(DenialCode::Expired, "the approval has expired"));
                     }

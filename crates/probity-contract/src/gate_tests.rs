@@ -287,6 +287,7 @@ enum Approved {
     No,
     ThisCall,
     AnotherCall,
+    AnotherAsker,
     TooLong,
 }
 
@@ -298,22 +299,26 @@ fn judgement(adjudicated: Heard, rechecked: Heard, approved: Approved) -> Judgem
     let mut judgement = Judgement::open(Arc::clone(&call), Roster::new(vec![policy(0)]).unwrap());
     hear(&mut judgement, Seat::Adjudicate, adjudicated);
     hear(&mut judgement, Seat::ExecuteRecheck, rechecked);
-    let grant = |call, expires_at_ms| {
-        PendingCall { call, askers: Vec::new(), expires_at_ms }.approve(PrincipalId::new("eve").unwrap())
+    let grant_to = |asker, call, expires_at_ms| {
+        let askers = vec![Asker { policy: policy(asker), reason: "because".to_owned() }];
+        PendingCall { call, askers, expires_at_ms }.approve(PrincipalId::new("eve").unwrap())
     };
+    let grant = |call, expires_at_ms| grant_to(0, call, expires_at_ms);
     match approved {
         Approved::No => {}
         Approved::ThisCall => judgement.grant(grant(call, EXPIRES_AT_MS)),
         Approved::AnotherCall => judgement.grant(grant(other, EXPIRES_AT_MS)),
+        Approved::AnotherAsker => judgement.grant(grant_to(1, call, EXPIRES_AT_MS)),
         Approved::TooLong => judgement.grant(grant(call, EXPIRES_AT_MS / 2)),
     }
     judgement
 }
 
-/// All 64 combinations of what two seats and a person can have said.
+/// All 80 combinations of what two seats and a person can have said.
 #[test]
 fn i01_a_permit_needs_both_seats_and_a_grant_for_this_very_call_where_one_asked() {
-    let all_approved = [Approved::No, Approved::ThisCall, Approved::AnotherCall, Approved::TooLong];
+    let all_approved =
+        [Approved::No, Approved::ThisCall, Approved::AnotherCall, Approved::AnotherAsker, Approved::TooLong];
     let mut permitted = 0;
     for adjudicated in ALL_HEARD {
         for rechecked in ALL_HEARD {
@@ -330,7 +335,7 @@ fn i01_a_permit_needs_both_seats_and_a_grant_for_this_very_call_where_one_asked(
             }
         }
     }
-    assert_eq!(permitted, 4 + 3);
+    assert_eq!(permitted, 5 + 3);
 }
 
 #[test]
@@ -341,7 +346,7 @@ fn a_refused_permit_says_why() {
         assert!(!denial.reason.is_empty());
     };
     let (adjudicate, recheck) = (Seat::Adjudicate, Seat::ExecuteRecheck);
-    use Approved::{AnotherCall, No, ThisCall};
+    use Approved::{AnotherAsker, AnotherCall, No, ThisCall};
     use Heard::{Allows, Asks, Denies, Not};
     check(judgement(Not, Allows, No), 0, DenialCode::Incomplete, adjudicate);
     check(judgement(Allows, Not, No), 0, DenialCode::Incomplete, recheck);
@@ -349,6 +354,7 @@ fn a_refused_permit_says_why() {
     check(judgement(Allows, Denies, ThisCall), 0, DenialCode::Policy, recheck);
     check(judgement(Asks, Allows, No), 0, DenialCode::NobodyToAsk, adjudicate);
     check(judgement(Allows, Asks, AnotherCall), 0, DenialCode::NobodyToAsk, recheck);
+    check(judgement(Allows, Asks, AnotherAsker), 0, DenialCode::NobodyToAsk, recheck);
     check(judgement(Asks, Asks, ThisCall), EXPIRES_AT_MS, DenialCode::Expired, adjudicate);
 }
 
@@ -362,13 +368,27 @@ fn i21_a_grant_ends_exactly_at_its_expiry() {
 }
 
 #[test]
-fn a_seat_heard_twice_keeps_the_later_ruling_and_the_targets_seat_counts_for_nothing() {
-    let mut changed = judgement(Heard::Allows, Heard::Allows, Approved::No);
-    hear(&mut changed, Seat::ExecuteRecheck, Heard::Denies);
-    assert!(changed.permit(0).is_err());
-    let mut targets_only = judgement(Heard::Not, Heard::Allows, Approved::No);
-    hear(&mut targets_only, Seat::Targets, Heard::Allows);
-    assert!(targets_only.permit(0).is_err());
+fn a_seat_heard_twice_keeps_the_stricter_ruling_in_either_order() {
+    use Heard::{Allows, Asks, Denies};
+    let strictness = |heard| [Allows, Asks, Denies].iter().position(|level| *level == heard).unwrap();
+    for first in [Allows, Asks, Denies] {
+        for second in [Allows, Asks, Denies] {
+            for approved in [Approved::No, Approved::ThisCall] {
+                let stricter = if strictness(first) > strictness(second) { first } else { second };
+                let mut twice = judgement(Allows, first, approved);
+                hear(&mut twice, Seat::ExecuteRecheck, second);
+                let expected = judgement(Allows, stricter, approved).permit(0).is_ok();
+                assert_eq!(twice.permit(0).is_ok(), expected, "{first:?} {second:?} {approved:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn whoever_judges_at_the_targets_seat_denies() {
+    let mut judgement = judgement(Heard::Allows, Heard::Allows, Approved::No);
+    hear(&mut judgement, Seat::Targets, Heard::Allows);
+    assert_eq!(judgement.permit(0).unwrap_err().seat, Seat::Targets);
 }
 
 /// Facts that differ from `facts()` in one bound field each, every field at least once.

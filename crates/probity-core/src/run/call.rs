@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// A proposed call and how far it has come.
 ///
-/// The hearing and the permit are not stored: a call that is read back is put before the policies again. A person's
-/// grant is kept, and a tool that was running still counts as running.
+/// The hearing and the permit are not stored. A call that is read back needs no hearing of its own, for the policies are
+/// heard just before the effect in any case; a person's grant is kept.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Call {
     pub(crate) id: CallId,
@@ -65,7 +65,7 @@ pub(crate) struct Settled {
 /// Where a hearing leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// Everybody allows, or a person's grant covers who asks.
+    /// Everybody allows.
     Cleared,
     /// A person must be asked.
     Ask(Vec<probity_contract::Asker>),
@@ -105,14 +105,10 @@ impl Call {
         self.sent = false;
     }
 
-    /// Puts a call that was read back before the policies again, unless it waits for a person or runs.
-    pub(crate) fn restore(&mut self) {
-        match self.stage {
-            Stage::Judging | Stage::Cleared | Stage::Rechecking | Stage::Permitted => {
-                self.enter(Stage::Judging)
-            }
-            Stage::Resolving { .. } | Stage::Asking | Stage::Running | Stage::Settled(_) => {}
-        }
+    /// Puts the call before the policies just before its effect, as if nothing had been started for it.
+    pub(crate) fn judge_again(&mut self) {
+        self.enter(Stage::Rechecking);
+        (self.started, self.hearing, self.permit) = (false, None, None);
     }
 
     /// Takes what was said at `seat` and tells where it leads.
@@ -120,11 +116,17 @@ impl Call {
         let Some(frozen) = &self.frozen else {
             return Heard::Denied(incomplete(seat));
         };
-        let hearing = self.hearing.get_or_insert_with(|| Judgement::open(Arc::clone(frozen), roster.clone()));
+        let hearing = self.hearing.get_or_insert_with(|| {
+            let mut hearing = Judgement::open(Arc::clone(frozen), roster.clone());
+            // A pause has ended the first hearing. The same policies are heard now, under what is in force now, so what
+            // they say counts for the first seat as well.
+            if seat == Seat::ExecuteRecheck {
+                hearing.hear(Seat::Adjudicate, opinions);
+            }
+            hearing
+        });
         match hearing.hear(seat, opinions) {
             Ruling::Allow => Heard::Cleared,
-            // Whether the grant covers the call and is still good is for the permit to check.
-            Ruling::Ask(_) if self.grant.is_some() => Heard::Cleared,
             Ruling::Ask(askers) => Heard::Ask(askers),
             Ruling::Deny(denial) => Heard::Denied(denial),
         }
@@ -141,11 +143,6 @@ impl Call {
         }
         self.permit = Some(hearing.permit(now_ms)?);
         Ok(())
-    }
-
-    /// Whether the hearing that led here is still open.
-    pub(crate) const fn has_hearing(&self) -> bool {
-        self.hearing.is_some()
     }
 
     /// Hands the permit out, once.

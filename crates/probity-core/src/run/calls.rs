@@ -227,7 +227,7 @@ impl Run {
         match (heard, seat) {
             (Heard::Denied(denial), _) => self.deny(id, denial),
             (Heard::Ask(askers), Seat::Adjudicate) => self.ask(id, askers)?,
-            // A policy that did not ask before asks now: there is no grant, so the permit is refused.
+            // Whether a person's grant covers who asks is for the permit to check.
             (Heard::Ask(_) | Heard::Cleared, Seat::Targets | Seat::ExecuteRecheck) => self.start(id)?,
             (Heard::Cleared, Seat::Adjudicate) => {
                 self.call_mut(id)?.enter(Stage::Cleared);
@@ -293,8 +293,7 @@ impl Run {
                 let call = self.call_mut(id)?;
                 call.grant = Some(grant);
                 call.question = None;
-                // A hearing that a pause has ended is held again, now with the grant.
-                call.enter(if call.has_hearing() { Stage::Cleared } else { Stage::Judging });
+                call.enter(Stage::Cleared);
                 self.events.push_back(Event::CallAllowed { call: id, by });
             }
         }
@@ -431,10 +430,8 @@ impl Run {
             let not_run = Settled { text, is_error: true, trusted: false };
             match stage {
                 Stage::Running => {
-                    let pure = self.state.spec.tool(&tool).is_some_and(|tool| tool.effect == Effect::Pure);
-                    let text = Arc::from(words::cut_off(pure).as_str());
-                    let outcome = outcome_kind(ToolErrorClass::Cancelled, pure);
-                    self.finish(id, Settled { text, is_error: true, trusted: false }, outcome, 0, 0);
+                    let effect = self.state.spec.tool(&tool).map_or(Effect::Once, |tool| tool.effect);
+                    self.finish_cut_off(id, effect);
                 }
                 // The start stands in the record, but the tool never had the permit.
                 Stage::Permitted => {
@@ -456,33 +453,54 @@ impl Run {
         self.settle_batch();
     }
 
-    /// Puts calls that were read back before the policies again, and says of a permit that was never used so.
+    /// Makes calls whole that were read back: a permit is not stored.
     pub(super) fn restore_calls(&mut self) {
-        let unused: Vec<CallId> = self
-            .state
-            .calls
-            .values()
-            .filter(|call| call.stage == Stage::Permitted)
-            .map(|call| call.id)
-            .collect();
-        for id in unused {
-            let output = self.state.ledger.part("the run was paused before the tool had the permit");
-            let outcome = ToolOutcomeKind::Failed(ToolErrorClass::Unavailable);
-            self.state.ledger.fact(Fact::ToolFinished {
-                call: id,
-                outcome,
-                output,
-                output_bytes: 0,
-                ran_ms: 0,
-            });
-        }
-        for call in self.state.calls.values_mut() {
-            if call.stage == Stage::Permitted {
-                call.started = false;
-                self.state.spent.tool_calls = self.state.spent.tool_calls.saturating_sub(1);
+        for id in self.calls_at(&Stage::Permitted) {
+            if self.state.ledger.withdraw_start(id) {
+                self.judge_again(id);
+            } else {
+                // The record tells of the start, so the tool may have had the permit.
+                self.settle_unknown(id);
             }
-            call.restore();
         }
+    }
+
+    /// Hands steps out again whose outcomes nobody owes any more, and settles the calls that were running.
+    pub(super) fn abandon_calls(&mut self) {
+        for id in self.calls_at(&Stage::Running) {
+            self.settle_unknown(id);
+        }
+        self.state.calls.values_mut().for_each(|call| call.sent = false);
+    }
+
+    fn calls_at(&self, stage: &Stage) -> Vec<CallId> {
+        self.state.calls.values().filter(|call| call.stage == *stage).map(|call| call.id).collect()
+    }
+
+    fn judge_again(&mut self, id: CallId) {
+        if let Some(call) = self.state.calls.get_mut(&id) {
+            call.judge_again();
+            // One call counts once, however often it is tried.
+            self.state.spent.tool_calls = self.state.spent.tool_calls.saturating_sub(1);
+        }
+    }
+
+    /// Settles a call of which nobody knows whether it had its effect, as the effect allows.
+    fn settle_unknown(&mut self, id: CallId) {
+        let Some(call) = self.state.calls.get(&id) else { return };
+        let effect = self.state.spec.tool(&call.tool).map_or(Effect::Once, |tool| tool.effect);
+        self.finish_cut_off(id, effect);
+        match effect {
+            Effect::Pure | Effect::Idempotent => self.judge_again(id),
+            Effect::Reconcile | Effect::Once => {}
+        }
+    }
+
+    fn finish_cut_off(&mut self, id: CallId, effect: Effect) {
+        let pure = effect == Effect::Pure;
+        let text = Arc::from(words::cut_off(pure).as_str());
+        let outcome = outcome_kind(ToolErrorClass::Cancelled, pure);
+        self.finish(id, Settled { text, is_error: true, trusted: false }, outcome, 0, 0);
     }
 
     /// Keeps count of the time in which the run only waits for people.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use probity_contract::{
-    ContentSetting, Emission, Entry, Fact, Kept, LimitKind, Limits, ModelParams, Part, PartId, Prices, Usage,
+    CallId, ContentSetting, Emission, Entry, Fact, Kept, LimitKind, Limits, ModelParams, Part, PartId,
+    Prices, Usage,
 };
 use probity_egress::{SamePrincipal, egress_text};
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,23 @@ impl Ledger {
         let entry = Entry { seq: self.next_seq, at_ms: self.clock_ms, fact };
         self.next_seq += 1;
         self.unwritten.push(Emission::Entry(entry));
+    }
+
+    /// Takes the start of a call's tool back, if it is not written yet.
+    pub(crate) fn withdraw_start(&mut self, id: CallId) -> bool {
+        let is_start = |line: &Emission| match line {
+            Emission::Entry(entry) => matches!(entry.fact, Fact::ToolStarted { call, .. } if call == id),
+            Emission::Part(_) => false,
+        };
+        let Some(at) = self.unwritten.iter().position(is_start) else { return false };
+        self.unwritten.remove(at);
+        for line in self.unwritten.iter_mut().skip(at) {
+            if let Emission::Entry(entry) = line {
+                entry.seq -= 1;
+            }
+        }
+        self.next_seq -= 1;
+        true
     }
 
     /// The next hand-over must reach the medium before anything else happens.

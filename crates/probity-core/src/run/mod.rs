@@ -35,6 +35,9 @@ const TITLE_CHARS_MAX: usize = 80;
 
 /// A run: what it was given, what it knows, and where it stands.
 ///
+/// Read back with serde it is the same run for the same driver: steps that were handed out are not handed out again, and
+/// their outcomes are still waited for. A driver that owes nothing calls [`Run::abandon_outstanding`] first.
+///
 /// What always holds: no `RunTool` step without a permit; a `Record` step that tells of an effect comes before the step
 /// that makes it; every proposed call gets exactly one result item; after `Done` nothing but `Done` comes.
 #[derive(Debug, Deserialize)]
@@ -335,6 +338,20 @@ impl Run {
         }
         self.measure_waiting();
         Ok(())
+    }
+
+    /// Takes a stored run over for a driver that owes no outcome: the one that was asked for them is gone.
+    ///
+    /// Steps that wait are handed out again, and a tool that was running is settled by its effect: `pure` and
+    /// `idempotent` calls are put before the policies and run again under the same key, of `reconcile` and `once` ones it
+    /// is recorded, and told to the model, that the outcome is unknown. To be called at once after reading back; a run
+    /// that goes on with the driver it had must not be taken over.
+    pub fn abandon_outstanding(&mut self) {
+        if let Phase::Model { sent, .. } = &mut self.state.phase {
+            *sent = false;
+        }
+        self.abandon_calls();
+        self.measure_waiting();
     }
 
     fn take_outcome(&mut self, outcome: Outcome) -> Result<(), Unexpected> {

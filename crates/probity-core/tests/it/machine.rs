@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, AnswerKind, CallId, Denial, DenialCode, Digest, Emission, Ending, Fact, LimitKind, ModelCallId,
-    ModelReply, Opinion, ReplyPart, Said, Seat, Stop, Usage, Verdict,
+    Answer, AnswerKind, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Fact, LimitKind,
+    ModelCallId, ModelReply, Opinion, ReplyPart, Roster, Said, Seat, Stop, ToolErrorClass, ToolOutcomeKind,
+    Usage, Verdict,
 };
 use probity_core::{Outcome, Run, Step, Unexpected};
 use probity_testkit::{policy_name, principal};
@@ -230,9 +231,9 @@ fn a_stored_run_is_judged_again_and_a_policy_that_changed_its_mind_is_obeyed() {
     run.feed(0, Outcome::Answered { call: CallId(1), digest, answer }).unwrap();
     let mut read: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
     let (_, others) = steps(&mut read);
-    assert!(matches!(&others[..], [Step::Judge { seat: Seat::Adjudicate, .. }]), "{others:?}");
+    assert!(matches!(&others[..], [Step::Judge { seat: Seat::ExecuteRecheck, .. }]), "{others:?}");
     let deny = Verdict::Deny { reason: "not any more".to_owned() };
-    let (call, seat) = (CallId(1), Seat::Adjudicate);
+    let (call, seat) = (CallId(1), Seat::ExecuteRecheck);
     read.feed(0, Outcome::Judged { call, seat, opinions: opinions(deny) }).unwrap();
     let (lines, others) = steps(&mut read);
     assert_eq!(denial(&lines).map(|denial| denial.code), Some(DenialCode::Policy));
@@ -253,4 +254,85 @@ fn a_spec_that_cannot_be_run_is_refused() {
         |spec| spec.tools = Arc::from([spec.tools[0].clone(), spec.tools[0].clone()]),
         "two tools are called `act`",
     );
+}
+
+/// A run whose one call has its permit and not its tool, stored before or after the record tells of the start.
+fn permitted(effect: Effect, recorded: bool) -> Run {
+    let mut run = Run::new(Script { effect, ..Script::new(Vec::new()) }.spec()).unwrap();
+    let allow = || Verdict::Allow { reason: "yes".to_owned() };
+    let call = CallId(1);
+    let result = Ok(reply(vec![act("p1")], Stop::ToolCalls));
+    let outcomes = [
+        Outcome::ModelReplied { call: ModelCallId(1), result },
+        Outcome::Resolved { call, result: Ok(Vec::new()) },
+        Outcome::Judged { call, seat: Seat::Adjudicate, opinions: opinions(allow()) },
+        Outcome::Judged { call, seat: Seat::ExecuteRecheck, opinions: opinions(allow()) },
+    ];
+    for outcome in outcomes {
+        steps(&mut run);
+        run.feed(0, outcome).unwrap();
+    }
+    if recorded {
+        assert!(matches!(run.next(), Some(Step::Record { .. })));
+    }
+    serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap()
+}
+
+/// Once the record tells of a start, nobody who reads the run back can say that the tool never had its permit.
+#[test]
+fn a_permit_lost_in_a_pause_is_unused_only_where_the_record_does_not_tell_of_it() {
+    let check = |effect: Effect, recorded: bool, outcome: Option<ToolOutcomeKind>, again: bool| {
+        let mut run = permitted(effect, recorded);
+        let (lines, others) = steps(&mut run);
+        let facts = facts(&lines);
+        let finished = facts.iter().find_map(|fact| match fact {
+            Fact::ToolFinished { outcome, .. } => Some(*outcome),
+            _ => None,
+        });
+        assert_eq!(finished, outcome, "{effect} {recorded}");
+        assert!(!facts.iter().any(|fact| matches!(fact, Fact::ToolStarted { .. })), "{effect} {recorded}");
+        let judged = others.iter().any(|step| matches!(step, Step::Judge { seat: Seat::ExecuteRecheck, .. }));
+        assert_eq!(judged, again, "{effect} {recorded}");
+    };
+    let cut_off = ToolErrorClass::Cancelled;
+    for effect in [Effect::Pure, Effect::Idempotent, Effect::Reconcile, Effect::Once] {
+        check(effect, false, None, true);
+    }
+    check(Effect::Pure, true, Some(ToolOutcomeKind::Failed(cut_off)), true);
+    check(Effect::Idempotent, true, Some(ToolOutcomeKind::Unknown(cut_off)), true);
+    check(Effect::Reconcile, true, Some(ToolOutcomeKind::Unknown(cut_off)), false);
+    check(Effect::Once, true, Some(ToolOutcomeKind::Unknown(cut_off)), false);
+}
+
+/// A grant is an answer to those who asked. A policy that asks for the first time after it has not been answered.
+#[test]
+fn an_approval_does_not_cover_a_policy_that_asks_later() {
+    let mut spec = Script::new(Vec::new()).spec();
+    spec.roster = Roster::new(vec![policy_name("plan"), policy_name("other")]).unwrap();
+    let mut run = Run::new(spec).unwrap();
+    let both = |other: Verdict| {
+        let said = |name, verdict| Opinion { policy: policy_name(name), said: Said::Verdict(verdict) };
+        vec![said("plan", ask()), said("other", other)]
+    };
+    let call = CallId(1);
+    let result = Ok(reply(vec![act("p1")], Stop::ToolCalls));
+    let allow = Verdict::Allow { reason: "yes".to_owned() };
+    let outcomes = [
+        Outcome::ModelReplied { call: ModelCallId(1), result },
+        Outcome::Resolved { call, result: Ok(Vec::new()) },
+        Outcome::Judged { call, seat: Seat::Adjudicate, opinions: both(allow) },
+    ];
+    for outcome in outcomes {
+        steps(&mut run);
+        run.feed(0, outcome).unwrap();
+    }
+    let (_, others) = steps(&mut run);
+    let [Step::Ask { question }] = &others[..] else { panic!("{others:?}") };
+    let (digest, answer) = (question.call.digest(), Answer::Approve { by: principal("eve") });
+    run.feed(0, Outcome::Answered { call, digest, answer }).unwrap();
+    steps(&mut run);
+    run.feed(0, Outcome::Judged { call, seat: Seat::ExecuteRecheck, opinions: both(ask()) }).unwrap();
+    let (lines, others) = steps(&mut run);
+    assert_eq!(denial(&lines).map(|denial| denial.code), Some(DenialCode::NobodyToAsk));
+    assert!(!others.iter().any(|step| matches!(step, Step::RunTool { .. })));
 }

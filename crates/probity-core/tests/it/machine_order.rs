@@ -9,7 +9,8 @@ use crate::simulator::{Plan, Schedule, Script, Trouble, play};
 fn some_script() -> impl Strategy<Value = Script> {
     let plan = proptest::sample::select(Plan::ALL.to_vec());
     let turns = proptest::collection::vec(proptest::collection::vec(plan, 0..5), 1..4);
-    let effect = proptest::sample::select(vec![Effect::Pure, Effect::Idempotent, Effect::Once]);
+    let effect =
+        proptest::sample::select(vec![Effect::Pure, Effect::Idempotent, Effect::Reconcile, Effect::Once]);
     let tool_calls_max = prop_oneof![Just(200_u32), 0_u32..6];
     (turns, effect, 1_u32..5, tool_calls_max, 1_u32..5).prop_map(
         |(turns, effect, tool_calls_parallel_max, tool_calls_max, turns_max)| {
@@ -63,6 +64,32 @@ proptest! {
         prop_assert_eq!(paused.answer(), whole.answer());
         prop_assert_eq!(paused.items(), whole.items());
         prop_assert_eq!(sorted(paused.started), sorted(whole.started));
+    }
+
+    /// Whoever takes a run over finishes it: nothing that must not be repeated is, and nothing is lost silently.
+    #[test]
+    fn a_run_taken_over_at_any_points_ends_and_repeats_no_effect(
+        script in some_script(),
+        picks in some_picks(),
+        // Not at every point for ever: a run that is always taken over before its model answers never ends.
+        points in any::<u32>(),
+    ) {
+        let whole = play(&script, Schedule::picking(&picks), Trouble::None);
+        let taken_over = play(&script, Schedule::picking(&picks), Trouble::AbandonedAt(points.into()));
+        check_whole(&taken_over.lines);
+        prop_assert_eq!(&taken_over.ending, &whole.ending);
+        prop_assert_eq!(taken_over.items().len(), whole.items().len());
+        let mut starts = sorted(taken_over.started.clone());
+        starts.dedup();
+        prop_assert_eq!(starts.len() as u64, taken_over.counted_tool_calls());
+        prop_assert!(starts.len() <= script.limits.tool_calls_max as usize);
+        match script.effect {
+            Effect::Pure | Effect::Idempotent => {
+                prop_assert_eq!(taken_over.items(), whole.items());
+                prop_assert_eq!(starts, sorted(whole.started));
+            }
+            Effect::Reconcile | Effect::Once => prop_assert_eq!(starts, sorted(taken_over.started)),
+        }
     }
 
     #[test]

@@ -245,11 +245,11 @@ impl Schedule {
 pub(crate) enum Trouble {
     #[default]
     None,
-    /// The run is written down and read back after those outcomes whose bit is set, the first being bit 0.
-    ///
-    /// Not after each one for ever: a hearing is not stored, so a run that is paused between its two seats every time
-    /// is heard again every time.
+    /// The run is written down and read back before and after those outcomes whose bit is set, the first being bit 0;
+    /// the last bit stands for all that follow.
     StoredAfter(u64),
+    /// The same, but those who owed outcomes are gone each time before the run is read back.
+    AbandonedAt(u64),
     /// Every outcome is fed a second time, together with outcomes that belong to nothing.
     EverythingTwice,
     /// The task is cancelled after this many steps.
@@ -407,22 +407,31 @@ impl Simulation<'_> {
         assert_eq!(self.feed(outcome).is_err(), ended);
     }
 
+    fn is_picked(&self, feeds: u64) -> bool {
+        feeds >> self.fed.min(63) & 1 == 1
+    }
+
     fn pay(&mut self, at: usize) {
         let owed = self.owed.remove(at);
-        let fed = self.feed(owed.outcome(self.script));
+        if matches!(self.trouble, Trouble::StoredAfter(feeds) if self.is_picked(feeds)) {
+            self.played.run = stored(&self.played.run);
+        }
+        self.feed(owed.outcome(self.script)).unwrap();
         match self.trouble {
-            Trouble::StoredAfter(feeds) => {
-                // A judgement asked for before the pause may come a second time; anything else is waited for once.
-                assert!(fed.is_ok() || matches!(owed, Owed::Judge(..)), "{owed:?}");
-                if feeds.checked_shr(self.fed).is_some_and(|rest| rest & 1 == 1) {
-                    self.played.run = stored(&self.played.run);
-                }
+            Trouble::StoredAfter(feeds) if self.is_picked(feeds) => {
+                self.played.run = stored(&self.played.run);
             }
-            Trouble::EverythingTwice => {
-                fed.unwrap();
-                self.feed_what_nobody_waits_for(&owed);
+            Trouble::AbandonedAt(feeds) if self.is_picked(feeds) => {
+                self.owed.clear();
+                self.played.run = stored(&self.played.run);
+                self.played.run.abandon_outstanding();
             }
-            Trouble::None | Trouble::CancelledAfter(_) | Trouble::RecordFailsAt(_) => fed.unwrap(),
+            Trouble::EverythingTwice => self.feed_what_nobody_waits_for(&owed),
+            Trouble::StoredAfter(_)
+            | Trouble::AbandonedAt(_)
+            | Trouble::None
+            | Trouble::CancelledAfter(_)
+            | Trouble::RecordFailsAt(_) => {}
         }
         self.fed += 1;
     }
