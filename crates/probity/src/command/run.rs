@@ -4,9 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use probity_contract::{
-    Approver, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, RunId, ToolName,
-};
+use probity_contract::{Approver, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, RunId, ToolName};
 use probity_core::{Finished, Host, SystemClock, Task, run_task};
 use probity_egress::{Egress, egress_text};
 use probity_store::{Store, StoreError};

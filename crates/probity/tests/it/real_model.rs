@@ -14,6 +14,9 @@ use crate::cli::{Cli, PATIENCE};
 /// Where the model is, as `cargo xtask models --json` prints it.
 const VARIABLE: &str = "PROBITY_TEST_NEEDLE";
 
+/// How long the model may take until it answers. It thinks in a moment, but on a core that others use it takes its time.
+const ANSWER_MAX: Duration = Duration::from_secs(120);
+
 #[derive(Debug, Deserialize)]
 struct Needle {
     command: Vec<String>,
@@ -135,7 +138,9 @@ fn e2e_real_model_reads_the_file_it_is_asked_for_and_its_answer_streams() {
     let cli = Cli::new();
     // Nobody can know it beforehand, so what repeats it has read the file.
     let marker = random_word();
-    cli.file("desk/notes.txt", format!("The code word of today is {marker}."));
+    // Long enough that the answer takes a while to come.
+    let notes = "The lamp is lit. ".repeat(9);
+    cli.file("desk/notes.txt", format!("The code word of today is {marker}. {notes}"));
     cli.file("desk/other.txt", "Nothing to see here.");
     cli.file("key", "made-up-key-that-opens-nothing");
     let model = Model::start(&needle);
@@ -146,7 +151,7 @@ fn e2e_real_model_reads_the_file_it_is_asked_for_and_its_answer_streams() {
     command.args(["--max-turns", "4"]);
     let mut running = crate::cli::Running::start(command);
     // The first words are there while the model still speaks.
-    running.until("the beginning of the answer", |out, _| !out.is_empty());
+    assert!(running.until_within(ANSWER_MAX, |out, _| !out.is_empty()), "an answer begins in time");
     let first_seen = Instant::now();
     let done = running.finish();
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -170,9 +175,9 @@ fn e2e_real_model_reads_the_file_it_is_asked_for_and_its_answer_streams() {
     let texts = texts(replies.last().unwrap());
     let words: String = texts.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(words.trim_end(), done.out.trim_end(), "what was shown is what the model said");
-    assert!(texts.len() >= 3, "several pieces: {texts:?}");
+    assert!(texts.len() >= 10, "many pieces: {texts:?}");
     let (first, last) = (texts.first().unwrap().0, texts.last().unwrap().0);
-    assert!(last - first >= Duration::from_millis(10), "in time, and not at once");
+    assert!(last - first >= Duration::from_millis(50), "bit by bit, and not at once");
     assert!(first_seen < last, "the answer is shown while the model still speaks");
 }
 
