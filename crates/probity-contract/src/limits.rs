@@ -14,7 +14,7 @@ pub const JSON_DEPTH_MAX: usize = 64;
 pub const JUDGE_TIMEOUT_MS: u64 = 5_000;
 /// Seconds that a question to a person stays open.
 pub const APPROVAL_TTL_S: u64 = 86_400;
-/// Bytes of one model reply, over all its parts.
+/// Bytes of one model reply over all its parts, each of which counts for a kilobyte more than it says.
 pub const REPLY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Tool calls that one model reply may propose.
 pub const CALLS_PER_REPLY_MAX: usize = 128;
@@ -31,9 +31,10 @@ pub struct Limits {
     pub tool_calls_max: u32,
     /// Tool calls that run at the same time.
     pub tool_calls_parallel_max: u32,
-    /// Input and output tokens together, as the providers report them.
+    /// Input and output tokens together, as the providers report them, or estimated where they report nothing. A model is
+    /// asked for no more output than what is left once its window is read.
     pub tokens_max: Option<u64>,
-    /// US dollars, where the prices of the model are known.
+    /// US dollars, where the prices of the model are known; kept in the same way.
     pub cost_usd_max: Option<f64>,
     /// Milliseconds from start to end, waiting for people not counted.
     pub wall_ms_max: Option<u64>,

@@ -146,6 +146,9 @@ pub enum Fact {
         tool_choice: ToolChoice,
         /// Whether the tools of the run were offered.
         tools_offered: bool,
+        /// Tokens that the reply might have: what was asked for, or less where a limit left less.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output_tokens_max: Option<u64>,
     },
     /// The model answered.
     ModelReplied {
@@ -436,7 +439,8 @@ pub enum LimitKind {
 pub enum Ending {
     /// The model answered.
     Answered,
-    /// A limit was reached and the model was asked to wrap up without tools; there is an answer, but not a full one.
+    /// A limit was reached and there is a last answer: asked for without tools and therefore perhaps not a full one, or
+    /// given by a provider that did not keep to the output it was allowed.
     WrappedUp {
         /// Which limit.
         limit: LimitKind,
@@ -448,7 +452,8 @@ pub enum Ending {
     },
     /// The model or its provider refused.
     Refused,
-    /// The reply was cut off at the output limit.
+    /// The reply was cut off at the output limit; what there is of it is the answer. Where that limit came from
+    /// `tokens_max` or `cost_usd_max`, a `limit_hit` stands before.
     Incomplete,
     /// The answer kept missing the output schema.
     OutputInvalid,

@@ -158,6 +158,8 @@ pub struct Asked {
     pub tools: Vec<String>,
     /// Whether a tool had to be called.
     pub tool_choice: ToolChoice,
+    /// Tokens that the reply might have.
+    pub output_tokens_max: Option<u64>,
 }
 
 impl Asked {
@@ -286,7 +288,8 @@ impl Model for ScriptedModel {
         if let Some(asked) = &self.asked {
             let window = request.items.iter().map(|item| (item.id, item.flat_text())).collect();
             let tools = request.tools.iter().map(|tool| tool.name.as_str().to_owned()).collect();
-            lock(asked).push(Asked { window, tools, tool_choice: request.tool_choice });
+            let output_tokens_max = request.params.output_tokens_max;
+            lock(asked).push(Asked { window, tools, tool_choice: request.tool_choice, output_tokens_max });
         }
         let playing = Playing {
             _stream: self.streams.enter(),

@@ -80,7 +80,7 @@ async fn collect(
                 }
             }
             ModelEvent::CallArguments { delta, .. } => bytes += delta.len(),
-            ModelEvent::CallStarted { .. } => {}
+            ModelEvent::CallStarted { name, .. } => bytes += PART_BYTES + name.len(),
             ModelEvent::Finished(reply) => {
                 // A client may send no deltas, or others than its reply.
                 check_size(reply.parts.iter().map(part_bytes).sum())?;
@@ -100,6 +100,10 @@ fn check_size(bytes: usize) -> Result<(), ModelError> {
     Ok(())
 }
 
+/// Bytes that a part is held to cost whatever it says, about what the window and the record hold for one: an empty call is
+/// not free.
+const PART_BYTES: usize = 1024;
+
 /// Bytes of a part and of its native form, which stands in the window as well.
 fn part_bytes(part: &ReplyPart) -> usize {
     let words = match &part.kind {
@@ -107,7 +111,7 @@ fn part_bytes(part: &ReplyPart) -> usize {
         ReplyPartKind::Call(call) => call.provider_id.len() + call.name.len() + call.arguments.len(),
         ReplyPartKind::Opaque => 0,
     };
-    words + part.native.as_ref().map_or(0, |native| native.value.to_string().len())
+    PART_BYTES + words + part.native.as_ref().map_or(0, |native| native.value.to_string().len())
 }
 
 /// The deltas of one call on their way to the observer, each through the credential pass.

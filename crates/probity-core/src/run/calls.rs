@@ -5,8 +5,8 @@ use std::sync::Arc;
 use probity_contract::limits::{APPROVAL_TTL_S, THROWN_LINE_CHARS_MAX};
 use probity_contract::{
     Answer, AnswerKind, CallFacts, CallId, Content, Denial, DenialCode, Digest, Effect, Event, Fact,
-    FrozenCall, Integrity, Label, LimitKind, Opinion, Origin, PendingCall, Readers, Said, Seat, Target,
-    ToolError, ToolErrorClass, ToolOutcomeKind, ToolOutput, Verdict,
+    FrozenCall, Integrity, Label, LimitKind, Opinion, Origin, PendingCall, ProposedCall, Readers, Said, Seat,
+    Target, ToolError, ToolErrorClass, ToolOutcomeKind, ToolOutput, Verdict,
 };
 use probity_egress::{Egress, SamePrincipal, Words, one_line_untrusted};
 
@@ -43,7 +43,7 @@ impl Run {
             return;
         }
         self.settle_batch();
-        if self.state.spent.tool_calls >= self.state.spec.limits.tool_calls_max {
+        if self.state.calls_withheld {
             self.hit(LimitKind::ToolCalls);
             self.ask_to_wrap_up(LimitKind::ToolCalls);
         } else {
@@ -62,7 +62,10 @@ impl Run {
             return self.deny(id, limit("the limit of time is reached"));
         }
         match self.share_of(id) {
-            Share::Taken => self.deny(id, limit("the limit of tool calls is reached")),
+            Share::Taken => {
+                self.state.calls_withheld = true;
+                self.deny(id, limit("the limit of tool calls is reached"));
+            }
             Share::Kept if free => {
                 if let Some(call) = self.state.calls.get_mut(&id) {
                     call.enter(Stage::Rechecking);
@@ -417,6 +420,18 @@ impl Run {
                 is_error: settled.is_error,
             };
             self.add_item(Origin::Tool(id), Label { integrity, readers: Readers::Everyone }, content);
+        }
+        self.settle_surplus();
+    }
+
+    /// Answers the calls over the limit of one reply, all with the same words: how many there are is up to the model.
+    fn settle_surplus(&mut self) {
+        let text: Arc<str> = Arc::from(words::rejected("too many calls in one reply").as_str());
+        for (call, ProposedCall { provider_id, name: tool, .. }) in std::mem::take(&mut self.state.surplus) {
+            let content =
+                Content::ToolResult { call, provider_id, tool, text: Arc::clone(&text), is_error: true };
+            let label = Label { integrity: Integrity::Untrusted, readers: Readers::Everyone };
+            self.add_item(Origin::Tool(call), label, content);
         }
     }
 

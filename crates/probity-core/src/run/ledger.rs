@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use probity_contract::{
-    CallId, ContentSetting, Emission, Entry, Fact, Kept, LimitKind, Limits, ModelParams, Part, PartId,
-    Prices, Usage,
+    CallId, ContentSetting, Emission, Entry, Fact, Kept, LimitKind, Limits, Part, PartId, Prices, Usage,
 };
 use probity_egress::{SamePrincipal, egress_text};
 use serde::{Deserialize, Serialize};
 
 use super::kept::Keeps;
+
+const BYTES_PER_TOKEN: u64 = 4;
 
 /// The record as far as it is not written yet, and the counters that number it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -112,13 +113,36 @@ impl Ledger {
     }
 }
 
+/// What is left for the output of one model call, and the limit that leaves no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reserved {
+    pub(crate) output_tokens: u64,
+    pub(crate) limit: LimitKind,
+}
+
+/// The tokens that so many dollars buy.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast to an integer saturates, and what is below zero is nothing"
+)]
+fn output_tokens_for(usd: f64, usd_per_million: f64) -> u64 {
+    if usd <= 0.0 {
+        return 0;
+    }
+    (usd * 1e6 / usd_per_million) as u64
+}
+
 /// What has been spent and reserved.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Spent {
     pub(crate) turns: u32,
     /// Permits that were made; the tools that were started.
     pub(crate) tool_calls: u32,
+    /// What the providers counted.
     pub(crate) usage: Usage,
+    /// The same with an estimate where a provider counted nothing: what is held against the limits.
+    charged: Usage,
     /// Milliseconds in which the run only waited for people.
     pub(crate) waited_ms: u64,
     /// Bytes of all texts in the window, the base of the token estimate.
@@ -134,46 +158,68 @@ struct CountedWindow {
 }
 
 impl Spent {
-    /// Tokens that the next model call is assumed to cost: what the provider counted for the window before, a quarter of
-    /// the bytes that came since, and the output limit.
+    /// Tokens that the next model call is assumed to read: what the provider counted for the window before, and a quarter
+    /// of the bytes that came since.
     ///
     /// Four bytes a token is the providers' own rule of thumb for English; the true count replaces it afterwards.
-    fn estimate(&self, params: &ModelParams) -> Usage {
-        let input = self.counted.map_or(self.window_bytes / 4, |counted| {
-            counted.input_tokens.saturating_add(self.window_bytes.saturating_sub(counted.bytes) / 4)
-        });
-        Usage { input: Some(input), output: params.output_tokens_max.or(Some(0)), ..Usage::default() }
+    fn input_estimate(&self) -> u64 {
+        self.counted.map_or(self.window_bytes / BYTES_PER_TOKEN, |counted| {
+            let since = self.window_bytes.saturating_sub(counted.bytes);
+            counted.input_tokens.saturating_add(since / BYTES_PER_TOKEN)
+        })
     }
 
-    /// Takes what the provider counted for a call; to be called before the reply joins the window.
-    pub(crate) fn count(&mut self, usage: &Usage) {
+    /// Takes what a reply of `reply_bytes` cost; to be called before it joins the window.
+    pub(crate) fn count(&mut self, usage: &Usage, reply_bytes: u64) {
         self.usage = self.usage.plus(usage);
+        let charged = Usage {
+            input: usage.input.or(Some(self.input_estimate())),
+            output: usage.output.or(Some(reply_bytes / BYTES_PER_TOKEN)),
+            ..*usage
+        };
+        self.charged = self.charged.plus(&charged);
         self.counted =
             usage.input.map(|input_tokens| CountedWindow { input_tokens, bytes: self.window_bytes });
     }
 
-    /// The limit that forbids one more model call, if any.
-    pub(crate) fn forbids_model_call(
+    /// The output that one more model call may have, so that it stays within the limits, and the limit that says so.
+    ///
+    /// # Errors
+    /// The limit that forbids the call.
+    pub(crate) fn reserve_model_call(
         &self,
         limits: &Limits,
-        params: &ModelParams,
         prices: Option<Prices>,
         now_ms: u64,
-    ) -> Option<LimitKind> {
+    ) -> Result<Option<Reserved>, LimitKind> {
         if limits.wall_ms_max.is_some_and(|max| self.worked_ms(now_ms) >= max) {
-            return Some(LimitKind::WallTime);
+            return Err(LimitKind::WallTime);
         }
-        let after = self.usage.plus(&self.estimate(params));
-        if limits.tokens_max.is_some_and(|max| after.total() > max) {
+        let read = Usage { input: Some(self.input_estimate()), output: Some(0), ..Usage::default() };
+        let after = self.charged.plus(&read);
+        let tokens = limits.tokens_max.map(|max| Reserved {
+            output_tokens: max.saturating_sub(after.total()),
+            limit: LimitKind::Tokens,
+        });
+        let cost = limits.cost_usd_max.zip(prices).map(|(max, prices)| Reserved {
+            output_tokens: output_tokens_for(max - prices.cost_usd(&after).unwrap_or(0.0), prices.output_usd),
+            limit: LimitKind::Cost,
+        });
+        let least = tokens.into_iter().chain(cost).min_by_key(|reserved| reserved.output_tokens);
+        match least {
+            Some(Reserved { output_tokens: 0, limit }) => Err(limit),
+            least => Ok(least),
+        }
+    }
+
+    /// The limit of tokens or dollars that what was spent is over, if any: a provider need not keep to what it was asked.
+    pub(crate) fn overspent(&self, limits: &Limits, prices: Option<Prices>) -> Option<LimitKind> {
+        if limits.tokens_max.is_some_and(|max| self.charged.total() > max) {
             return Some(LimitKind::Tokens);
         }
-        let cost = prices.and_then(|prices| prices.cost_usd(&after));
-        if let (Some(cost), Some(max)) = (cost, limits.cost_usd_max)
-            && cost > max
-        {
-            return Some(LimitKind::Cost);
-        }
-        None
+        let cost = prices.and_then(|prices| prices.cost_usd(&self.charged));
+        let over = cost.zip(limits.cost_usd_max).is_some_and(|(cost, max)| cost > max);
+        over.then_some(LimitKind::Cost)
     }
 
     /// Milliseconds that the run has worked, waiting for people not counted.

@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 use probity_contract::{
     Answer, Arguments, CallId, Digest, Emission, Ending, Event, Fact, FrozenCall, Item, ItemId, Label,
-    ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, RunStarted, Seat,
-    Target, ToolError, ToolName, ToolOutput, Usage,
+    ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, ProposedCall,
+    RunStarted, Seat, Target, ToolError, ToolName, ToolOutput, Usage,
 };
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use spec::{FirstItem, RunSpec, SpecError};
 
 use call::Call;
-use ledger::{Ledger, Spent};
+use ledger::{Ledger, Reserved, Spent};
 use spec::Schemas;
 
 /// Code points of a run's title in its record.
@@ -45,6 +45,8 @@ const TITLE_CHARS_MAX: usize = 80;
 pub struct Run {
     state: RunState,
     schemas: Arc<Schemas>,
+    // Whether something came in since all calls were moved as far as they go.
+    changed: bool,
     // Notices to observers. They are lost over a pause: what happened stands in the record.
     events: VecDeque<Event>,
 }
@@ -189,8 +191,12 @@ struct RunState {
     next_model_call: u32,
     output_retries: u32,
     phase: Phase,
+    // Calls of the current reply over the limit of one reply, which come after all others and are only answered.
+    surplus: Vec<(CallId, ProposedCall)>,
     // The calls of the current reply, in order of proposal.
     calls: BTreeMap<CallId, Call>,
+    // Whether the limit of tool calls has stopped one.
+    calls_withheld: bool,
     // Since when the run only waits for people.
     waiting_since_ms: Option<u64>,
     answer: Option<ItemId>,
@@ -205,7 +211,13 @@ enum Phase {
     /// The model shall be asked next; with a limit, for the last time and without tools.
     Turn { wrap_up: Option<probity_contract::LimitKind> },
     /// The model was asked.
-    Model { call: ModelCallId, sent: bool, wrap_up: Option<probity_contract::LimitKind> },
+    Model {
+        call: ModelCallId,
+        sent: bool,
+        wrap_up: Option<probity_contract::LimitKind>,
+        // What a limit left of the output, where that is less than was asked for.
+        imposed: Option<Reserved>,
+    },
     /// The calls of the last reply are on their way.
     Calls,
     /// It is over.
@@ -216,7 +228,7 @@ impl TryFrom<RunState> for Run {
     type Error = SpecError;
     fn try_from(state: RunState) -> Result<Self, SpecError> {
         let schemas = Arc::new(state.spec.check()?);
-        let mut run = Self { state, schemas, events: VecDeque::new() };
+        let mut run = Self { state, schemas, changed: true, events: VecDeque::new() };
         run.restore_calls();
         Ok(run)
     }
@@ -249,13 +261,15 @@ impl Run {
             next_model_call: 1,
             output_retries: 0,
             phase: Phase::Turn { wrap_up: None },
+            surplus: Vec::new(),
             calls: BTreeMap::new(),
+            calls_withheld: false,
             waiting_since_ms: None,
             answer: None,
             done: false,
             spec,
         };
-        let mut run = Self { state, schemas, events: VecDeque::new() };
+        let mut run = Self { state, schemas, changed: true, events: VecDeque::new() };
         run.open();
         Ok(run)
     }
@@ -306,7 +320,8 @@ impl Run {
     fn progress(&mut self) {
         match self.state.phase {
             Phase::Turn { wrap_up } => self.begin_model_call(wrap_up),
-            Phase::Calls => self.progress_calls(),
+            Phase::Calls if std::mem::take(&mut self.changed) => self.progress_calls(),
+            Phase::Calls => {}
             Phase::Model { .. } | Phase::Ended(_) => {}
         }
     }
@@ -330,6 +345,7 @@ impl Run {
     /// [`Unexpected`] when nobody waits for it: a late or repeated outcome changes nothing.
     pub fn feed(&mut self, now_ms: u64, outcome: Outcome) -> Result<(), Unexpected> {
         self.state.ledger.advance(now_ms);
+        self.changed = true;
         match (&self.state.phase, outcome) {
             // The end itself could not be written down, so whoever reads the record sees a run that broke off.
             (Phase::Ended(_), Outcome::RecordFailed(error)) if !self.state.done => self.fail_record(error),
@@ -351,6 +367,7 @@ impl Run {
             *sent = false;
         }
         self.abandon_calls();
+        self.changed = true;
         self.measure_waiting();
     }
 

@@ -66,6 +66,9 @@ pub enum SpecError {
     /// A cost limit without prices could never be kept.
     #[error("a limit of cost needs the model's prices")]
     CostWithoutPrices,
+    /// A limit or a price that nothing can be measured by.
+    #[error("`{0}` must be a number that is not negative")]
+    BadNumber(&'static str),
     /// Nothing to answer.
     #[error("the task has no prompt")]
     NoPrompt,
@@ -90,6 +93,7 @@ impl RunSpec {
         if self.limits.cost_usd_max.is_some() && self.prices.is_none() {
             return Err(SpecError::CostWithoutPrices);
         }
+        self.check_numbers()?;
         let compile = |tool: &ToolSpec| {
             let what = format!("the arguments of `{}`", tool.name);
             Schema::compile(&what, &tool.input_schema).map(|schema| (tool.name.clone(), schema))
@@ -98,6 +102,18 @@ impl RunSpec {
         let output = self.params.output_schema.as_ref();
         let output = output.map(|schema| Schema::compile("the answer", schema)).transpose()?;
         Ok(Schemas { tools, output })
+    }
+
+    fn check_numbers(&self) -> Result<(), SpecError> {
+        let numbers = [
+            ("cost_usd_max", self.limits.cost_usd_max),
+            ("input_usd", self.prices.map(|prices| prices.input_usd)),
+            ("cached_input_usd", self.prices.and_then(|prices| prices.cached_input_usd)),
+            ("output_usd", self.prices.map(|prices| prices.output_usd)),
+        ];
+        let is_bad = |number: f64| !number.is_finite() || number < 0.0;
+        let bad = numbers.into_iter().find(|(_, number)| number.is_some_and(is_bad));
+        bad.map_or(Ok(()), |(name, _)| Err(SpecError::BadNumber(name)))
     }
 
     /// Whether something is asked. The items move into the window when the run starts, so this holds before only.

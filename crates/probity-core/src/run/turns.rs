@@ -5,8 +5,8 @@ use std::sync::Arc;
 use probity_contract::limits::CALLS_PER_REPLY_MAX;
 use probity_contract::{
     Arguments, Body, CallId, Content, Ending, Event, Fact, Item, ItemId, Label, LimitKind, ModelCallId,
-    ModelError, ModelReply, ModelRequest, Origin, ProposedCall, ReplyPart, ReplyPartKind, Stop, ToolChoice,
-    WindowDelta,
+    ModelError, ModelParams, ModelReply, ModelRequest, Origin, ProposedCall, ReplyPart, ReplyPartKind, Stop,
+    ToolChoice, WindowDelta,
 };
 use probity_egress::{SamePrincipal, bounded_summary, egress_text};
 
@@ -15,6 +15,13 @@ use super::{Phase, Run, Step, Unexpected, words};
 
 /// Code points of a model's failure in the record and in events.
 const MODEL_ERROR_CHARS_MAX: usize = 500;
+
+/// Which limits a reply met: the one that made it the last, and the one that cut it off.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    wrap_up: Option<LimitKind>,
+    cut_by: Option<LimitKind>,
+}
 
 impl Run {
     /// Adds an item to the window and to the record.
@@ -59,10 +66,16 @@ impl Run {
         let state = &mut self.state;
         let now = state.ledger.now_ms();
         let spec = &state.spec;
-        if let Some(limit) = state.spent.forbids_model_call(&spec.limits, &spec.params, spec.prices, now) {
-            self.hit(limit);
-            return self.end(Ending::LimitReached { limit });
-        }
+        let reserved = match state.spent.reserve_model_call(&spec.limits, spec.prices, now) {
+            Ok(reserved) => reserved,
+            Err(limit) => {
+                self.hit(limit);
+                return self.end(Ending::LimitReached { limit });
+            }
+        };
+        let asked_for = spec.params.output_tokens_max;
+        let imposed = reserved.filter(|left| asked_for.is_none_or(|max| left.output_tokens < max));
+        let output_tokens_max = imposed.map(|left| left.output_tokens).or(asked_for);
         if wrap_up.is_none() && state.spent.turns >= spec.limits.turns_max {
             self.hit(LimitKind::Turns);
             return self.ask_to_wrap_up(LimitKind::Turns);
@@ -73,23 +86,28 @@ impl Run {
         let keep = state.window_recorded;
         let added = state.window.iter().skip(keep as usize).map(|item| item.id).collect();
         state.window_recorded = u32::try_from(state.window.len()).unwrap_or(u32::MAX);
-        state.phase = Phase::Model { call, sent: false, wrap_up };
+        state.phase = Phase::Model { call, sent: false, wrap_up, imposed };
         let (tool_choice, tools_offered) = self.tool_choice(call, wrap_up);
         let window = WindowDelta { keep, added };
-        self.state.ledger.fact(Fact::ModelCalled { call, window, tool_choice, tools_offered });
+        let called = Fact::ModelCalled { call, window, tool_choice, tools_offered, output_tokens_max };
+        self.state.ledger.fact(called);
         self.events.push_back(Event::ModelStarted { call });
     }
 
     fn tool_choice(&self, call: ModelCallId, wrap_up: Option<LimitKind>) -> (ToolChoice, bool) {
         match wrap_up {
             Some(_) => (ToolChoice::None, false),
+            // What the limit leaves has been used; nothing was withheld, so the run goes on as it is.
+            None if self.state.spent.tool_calls >= self.state.spec.limits.tool_calls_max => {
+                (ToolChoice::None, false)
+            }
             None if call == ModelCallId(1) => (self.state.spec.first_tool_choice.clone(), true),
             None => (ToolChoice::Auto, true),
         }
     }
 
     pub(super) fn hand_out_model_call(&mut self) -> Option<Step> {
-        let Phase::Model { call, ref mut sent, wrap_up } = self.state.phase else { return None };
+        let Phase::Model { call, ref mut sent, wrap_up, imposed } = self.state.phase else { return None };
         *sent = true;
         let (tool_choice, tools_offered) = self.tool_choice(call, wrap_up);
         let spec = &self.state.spec;
@@ -97,7 +115,13 @@ impl Run {
             items: Arc::clone(&self.state.window),
             tools: if tools_offered { Arc::clone(&spec.tools) } else { Arc::from([]) },
             tool_choice,
-            params: Arc::clone(&spec.params),
+            params: match imposed {
+                None => Arc::clone(&spec.params),
+                Some(left) => {
+                    let output_tokens_max = Some(left.output_tokens);
+                    Arc::new(ModelParams { output_tokens_max, ..spec.params.as_ref().clone() })
+                }
+            },
         };
         let now = self.state.ledger.now_ms();
         let timeout_ms = self.state.spent.time_for(&spec.limits, spec.limits.model_timeout_ms, now);
@@ -110,9 +134,12 @@ impl Run {
         result: Result<ModelReply, ModelError>,
     ) -> Result<(), Unexpected> {
         match self.state.phase {
-            Phase::Model { call: waiting, sent: true, wrap_up } if waiting == call => {
+            Phase::Model { call: waiting, sent: true, wrap_up, imposed } if waiting == call => {
                 match result {
-                    Ok(reply) => self.take_reply(call, reply, wrap_up),
+                    Ok(reply) => {
+                        let cut_by = imposed.map(|left| left.limit).filter(|_| reply.stop == Stop::MaxTokens);
+                        self.take_reply(call, reply, Last { wrap_up, cut_by });
+                    }
                     Err(error) => self.take_model_error(call, &error),
                 }
                 Ok(())
@@ -135,32 +162,21 @@ impl Run {
         self.end(Ending::ModelFailed { class: error.class, error: text });
     }
 
-    fn take_reply(&mut self, by: ModelCallId, reply: ModelReply, wrap_up: Option<LimitKind>) {
+    fn take_reply(&mut self, by: ModelCallId, reply: ModelReply, last: Last) {
         let ModelReply { parts, stop, usage, model, response_id } = reply;
-        self.state.spent.count(&usage);
+        let wrap_up = last.wrap_up;
         let label = self.state.label.clone();
         let parts: Arc<[ReplyPart]> = parts.into();
-        let item = self.add_item(Origin::Model(by), label, Content::Reply(Arc::clone(&parts)));
+        let content = Content::Reply(Arc::clone(&parts));
+        self.state.spent.count(&usage, content_bytes(&content));
+        let item = self.add_item(Origin::Model(by), label, content);
         let replied = Fact::ModelReplied { call: by, item, stop: recorded(&stop), usage, model, response_id };
         self.state.ledger.fact(replied);
-        let last = parts.len().saturating_sub(1);
-        let proposals = parts.iter().enumerate().filter_map(|(at, part)| match &part.kind {
-            ReplyPartKind::Call(call) => Some((call, at == last)),
-            ReplyPartKind::Text(_) | ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => None,
-        });
-        let mut proposed = 0;
-        for (call, is_last) in proposals {
-            proposed += 1;
-            let refusal = refuse_unread(&stop, is_last, proposed, wrap_up);
-            self.propose(by, call, refusal);
-        }
-        if proposed > CALLS_PER_REPLY_MAX {
-            self.hit(LimitKind::CallsPerReply);
-        }
+        let proposed = self.take_proposals(by, &parts, &stop, wrap_up);
         match (proposed, wrap_up) {
             // A last answer is the last: one that pauses is taken as it is, or the pauses would never end.
             (0, None) if stop == Stop::Paused => self.state.phase = Phase::Turn { wrap_up },
-            (0, _) => self.take_answer(item, &parts, &stop, wrap_up),
+            (0, _) => self.take_answer(item, &parts, &stop, last),
             // In a wrap-up no tool was offered; whatever was proposed has been refused and there is no answer.
             (_, Some(limit)) => {
                 self.state.phase = Phase::Calls;
@@ -171,19 +187,48 @@ impl Run {
         }
     }
 
-    /// Takes a proposed call in, or answers it at once with the reason why it was not understood.
-    fn propose(&mut self, by: ModelCallId, proposed: &ProposedCall, refusal: Option<&'static str>) {
-        let id = CallId(self.state.next_call);
+    /// Takes the calls of a reply in and says how many there are.
+    fn take_proposals(
+        &mut self,
+        by: ModelCallId,
+        parts: &[ReplyPart],
+        stop: &Stop,
+        wrap_up: Option<LimitKind>,
+    ) -> usize {
+        let last = parts.len().saturating_sub(1);
+        let proposals = parts.iter().enumerate().filter_map(|(at, part)| match &part.kind {
+            ReplyPartKind::Call(call) => Some((call, at == last)),
+            ReplyPartKind::Text(_) | ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => None,
+        });
+        let mut proposed = 0;
+        for (call, is_last) in proposals {
+            proposed += 1;
+            if proposed > CALLS_PER_REPLY_MAX {
+                let id = self.record_proposal(by, call);
+                self.state.surplus.push((id, call.clone()));
+            } else {
+                self.propose(by, call, refuse_unread(stop, is_last, wrap_up));
+            }
+        }
+        if proposed > CALLS_PER_REPLY_MAX {
+            self.hit(LimitKind::CallsPerReply);
+        }
+        proposed
+    }
+
+    fn record_proposal(&mut self, by: ModelCallId, proposed: &ProposedCall) -> CallId {
+        let call = CallId(self.state.next_call);
         self.state.next_call += 1;
         let arguments = self.state.ledger.part(&proposed.arguments);
         let (provider_id, tool) = (proposed.provider_id.clone(), proposed.name.clone());
-        self.state.ledger.fact(Fact::CallProposed {
-            call: id,
-            by,
-            provider_id: provider_id.clone(),
-            tool: tool.clone(),
-            arguments,
-        });
+        self.state.ledger.fact(Fact::CallProposed { call, by, provider_id, tool, arguments });
+        call
+    }
+
+    /// Takes a proposed call in, or answers it at once with the reason why it was not understood.
+    fn propose(&mut self, by: ModelCallId, proposed: &ProposedCall, refusal: Option<&'static str>) {
+        let id = self.record_proposal(by, proposed);
+        let (provider_id, tool) = (proposed.provider_id.clone(), proposed.name.clone());
         let stage = match refusal.map_or_else(|| self.understand(proposed), |why| Err(why.to_owned())) {
             Ok(stage) => stage,
             Err(why) => {
@@ -213,10 +258,14 @@ impl Run {
         Ok(Stage::Resolving { tool: tool.name.clone(), arguments })
     }
 
-    fn take_answer(&mut self, item: ItemId, parts: &[ReplyPart], stop: &Stop, wrap_up: Option<LimitKind>) {
+    fn take_answer(&mut self, item: ItemId, parts: &[ReplyPart], stop: &Stop, last: Last) {
+        let Last { wrap_up, cut_by } = last;
         match stop {
             Stop::Refused => return self.end(Ending::Refused),
             Stop::MaxTokens => {
+                if let Some(limit) = cut_by {
+                    self.hit(limit);
+                }
                 self.state.answer = Some(item);
                 return self.end(Ending::Incomplete);
             }
@@ -228,7 +277,12 @@ impl Run {
             return self.reject_output(item, &problems, wrap_up);
         }
         self.state.answer = Some(item);
-        self.end(wrap_up.map_or(Ending::Answered, |limit| Ending::WrappedUp { limit }));
+        let overspent = self.state.spent.overspent(&self.state.spec.limits, self.state.spec.prices);
+        if let Some(limit) = overspent {
+            self.hit(limit);
+        }
+        let limit = wrap_up.or(overspent);
+        self.end(limit.map_or(Ending::Answered, |limit| Ending::WrappedUp { limit }));
     }
 
     fn reject_output(&mut self, item: ItemId, problems: &[String], wrap_up: Option<LimitKind>) {
@@ -287,12 +341,9 @@ impl Run {
 }
 
 /// Why a proposed call is not even read, if so.
-fn refuse_unread(stop: &Stop, is_last: bool, nth: usize, wrap_up: Option<LimitKind>) -> Option<&'static str> {
+fn refuse_unread(stop: &Stop, is_last: bool, wrap_up: Option<LimitKind>) -> Option<&'static str> {
     if wrap_up.is_some() {
         return Some("no tool can be called any more");
-    }
-    if nth > CALLS_PER_REPLY_MAX {
-        return Some("too many calls in one reply");
     }
     match stop {
         // What was cut off may by chance be complete JSON; only the last part can have been cut.

@@ -94,13 +94,92 @@ async fn tokens_are_reserved_before_they_are_spent() {
     check(200, 2).await;
 }
 
+/// A model that writes `output` tokens, or as many as it may, for 10 tokens read.
+fn writing(output: u64) -> ScriptedModel {
+    ScriptedModel::by(move |request| {
+        let may = request.params.output_tokens_max.unwrap_or(u64::MAX);
+        let stop = if output > may { Stop::MaxTokens } else { Stop::EndTurn };
+        let usage = Usage { input: Some(10), output: Some(output.min(may)), ..Usage::default() };
+        let parts = vec![ReplyPart::text("some words")];
+        Turn::reply(ModelReply { parts, stop, usage, model: None, response_id: None })
+    })
+}
+
+fn output_told(played: &Played) -> Option<u64> {
+    played.facts().into_iter().find_map(|fact| match fact {
+        Fact::ModelCalled { output_tokens_max, .. } => Some(output_tokens_max),
+        _ => None,
+    })?
+}
+
 #[tokio::test(start_paused = true)]
-async fn output_that_may_come_counts_as_reserved() {
-    let scene = scene([Turn::text("done")]).limits(|limits| limits.tokens_max = Some(1_000));
-    let params = probity_contract::ModelParams { output_tokens_max: Some(2_000), ..Default::default() };
-    let played = scene.task(|task| task.params(params)).run_whole().await;
+async fn a_model_may_write_only_what_the_limit_of_tokens_leaves() {
+    let check = async |tokens_max: Option<u64>, asked_for: Option<u64>, sent: Option<u64>, ending: Ending| {
+        let scene = scene_of(writing(2_500)).limits(|limits| limits.tokens_max = tokens_max);
+        let params = probity_contract::ModelParams { output_tokens_max: asked_for, ..Default::default() };
+        let played = scene.task(|task| task.params(params)).run_whole().await;
+        assert_eq!(played.model.asked()[0].output_tokens_max, sent);
+        assert_eq!(output_told(&played), sent);
+        assert_eq!((&played.finished.ending, played.answer()), (&ending, Some("some words")));
+        let by_limit = sent.is_some() && sent != asked_for;
+        assert_eq!(hits(&played), if by_limit { vec![LimitKind::Tokens] } else { Vec::new() });
+    };
+    // The window, "do it", is taken for one token.
+    check(Some(50), None, Some(49), Ending::Incomplete).await;
+    check(Some(50), Some(2_000), Some(49), Ending::Incomplete).await;
+    check(Some(5_000), Some(2_000), Some(2_000), Ending::Incomplete).await;
+    check(None, Some(2_500), Some(2_500), Ending::Answered).await;
+    check(None, None, None, Ending::Answered).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_may_write_only_what_the_limit_of_dollars_leaves() {
+    let prices = Prices { input_usd: 1_000.0, cached_input_usd: None, output_usd: 10_000.0 };
+    let scene = scene_of(writing(2_500).priced(prices)).limits(|limits| limits.cost_usd_max = Some(0.5005));
+    let played = scene.run_whole().await;
+    // One token read is a tenth of a cent; what is left buys 49 whole tokens of one cent.
+    assert_eq!(played.model.asked()[0].output_tokens_max, Some(49));
+    assert_eq!((&played.finished.ending, hits(&played)), (&Ending::Incomplete, vec![LimitKind::Cost]));
+}
+
+/// A provider that does not keep to what it was asked has given its answer, and the limit is said to be reached.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_breaks_its_limit_does_not_end_as_if_nothing_had_happened() {
+    let usage = Usage { input: Some(10), output: Some(2_500), ..Usage::default() };
+    let parts = vec![ReplyPart::text("long")];
+    let reply = ModelReply { parts, stop: Stop::EndTurn, usage, model: None, response_id: None };
+    let played = scene([Turn::reply(reply)]).limits(|limits| limits.tokens_max = Some(50)).run_whole().await;
+    assert_eq!(played.finished.ending, Ending::WrappedUp { limit: LimitKind::Tokens });
+    assert_eq!((played.answer(), hits(&played)), (Some("long"), vec![LimitKind::Tokens]));
+}
+
+/// Silence is not free: a provider that counts nothing is charged by what was sent and what came.
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_reports_no_usage_is_charged_the_estimate() {
+    let model = ScriptedModel::by(|_| {
+        let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(400));
+        let parts = vec![ReplyPart::call("p1", "echo", arguments)];
+        let usage = Usage::default();
+        Turn::reply(ModelReply { parts, stop: Stop::ToolCalls, usage, model: None, response_id: None })
+    });
+    let scene = scene_of(model).tool(&ScriptedTool::echo()).allowing();
+    let played = scene.limits(|limits| limits.tokens_max = Some(1_000)).run_whole().await;
     assert_eq!(played.finished.ending, Ending::LimitReached { limit: LimitKind::Tokens });
-    assert!(played.model.asked().is_empty());
+    // About 104 tokens a reply, and 205 more to read each time: 1 + 104, 205 + 104, and 410 are more than is left.
+    assert_eq!((played.model.asked().len(), played.finished.usage), (3, Usage::default()));
+}
+
+/// What the limit allows has been used, and nothing was withheld: that is no limit reached.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_uses_exactly_its_tool_calls_has_answered() {
+    let tool = ScriptedTool::echo();
+    let turns = [Turn::calls(&[CALL, CALL].concat()), Turn::text("done")];
+    let scene = scene(turns).tool(&tool).allowing().limits(|limits| limits.tool_calls_max = 2);
+    let played = scene.run_whole().await;
+    assert_eq!((&played.finished.ending, played.answer()), (&Ending::Answered, Some("done")));
+    assert_eq!((tool.start_count(), hits(&played)), (2, Vec::new()));
+    let asked = played.model.asked();
+    assert!(!asked[0].tools.is_empty() && asked[1].tools.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, AnswerKind, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Fact, LimitKind,
-    ModelCallId, ModelReply, Opinion, ReplyPart, Roster, Said, Seat, Stop, ToolErrorClass, ToolOutcomeKind,
-    Usage, Verdict,
+    Answer, AnswerKind, Body, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Fact, LimitKind,
+    ModelCallId, ModelReply, Opinion, Prices, ReplyPart, Roster, Said, Seat, Stop, ToolErrorClass,
+    ToolOutcomeKind, Usage, Verdict,
 };
-use probity_core::{Outcome, Run, Step, Unexpected};
+use probity_core::{Outcome, Run, SpecError, Step, Unexpected};
 use probity_testkit::{policy_name, principal};
 
 use crate::record_check::entries;
@@ -186,8 +186,39 @@ fn calls_beyond_the_limit_of_one_reply_are_answered_and_not_judged() {
     let (lines, others) = steps(&mut run);
     assert_eq!(others.iter().filter(|step| matches!(step, Step::Resolve { .. })).count(), 128);
     let facts = facts(&lines);
-    assert_eq!(facts.iter().filter(|fact| matches!(fact, Fact::CallRejected { .. })).count(), 2);
+    assert_eq!(facts.iter().filter(|fact| matches!(fact, Fact::CallProposed { .. })).count(), 130);
     assert!(facts.contains(&Fact::LimitHit { limit: LimitKind::CallsPerReply }));
+}
+
+/// What a model proposes beyond the limit is not carried along with the calls on their way, nor told one by one: the
+/// work of a step does not grow with it.
+#[test]
+fn the_calls_on_their_way_are_never_more_than_the_limit() {
+    let mut run = Run::new(Script::new(Vec::new()).spec()).unwrap();
+    steps(&mut run);
+    let parts = (0..4_000).map(|at| ReplyPart::call(format!("p{at}"), "no_such_tool", "")).collect();
+    let outcome = Outcome::ModelReplied { call: ModelCallId(1), result: Ok(reply(parts, Stop::ToolCalls)) };
+    run.feed(0, outcome).unwrap();
+    assert_eq!(state(&run)["calls"].as_object().unwrap().len(), 128);
+    let (mut events, mut results) = (0, 0);
+    while let Some(step) = run.next() {
+        match step {
+            Step::Notify(_) => events += 1,
+            Step::Record { lines, .. } => {
+                let items = facts(&lines).into_iter().filter_map(|fact| match fact {
+                    Fact::ItemAdded { body: Body::ToolResult { provider_id, .. }, .. } => Some(provider_id),
+                    _ => None,
+                });
+                items.for_each(|provider_id| {
+                    assert_eq!(provider_id, format!("p{results}"));
+                    results += 1;
+                });
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(results, 4_000);
+    assert!(events < 140, "{events}");
 }
 
 #[test]
@@ -250,6 +281,24 @@ fn a_spec_that_cannot_be_run_is_refused() {
     };
     check(|spec| spec.items.clear(), "the task has no prompt");
     check(|spec| spec.limits.cost_usd_max = Some(1.0), "a limit of cost needs the model's prices");
+    for bad in [f64::NAN, f64::INFINITY, -0.5] {
+        let mut spec = Script::new(Vec::new()).spec();
+        spec.prices = Some(Prices { input_usd: 1.0, cached_input_usd: None, output_usd: 1.0 });
+        Run::new(spec.clone()).unwrap();
+        let changes: [fn(&mut Prices, f64); 3] = [
+            |prices, bad| prices.input_usd = bad,
+            |prices, bad| prices.cached_input_usd = Some(bad),
+            |prices, bad| prices.output_usd = bad,
+        ];
+        for change in changes {
+            let mut spec = spec.clone();
+            spec.prices.iter_mut().for_each(|prices| change(prices, bad));
+            assert!(matches!(Run::new(spec), Err(SpecError::BadNumber(_))), "{bad}");
+        }
+        spec.limits.cost_usd_max = Some(bad);
+        let error = Run::new(spec).unwrap_err().to_string();
+        assert_eq!(error, "`cost_usd_max` must be a number that is not negative");
+    }
     check(
         |spec| spec.tools = Arc::from([spec.tools[0].clone(), spec.tools[0].clone()]),
         "two tools are called `act`",

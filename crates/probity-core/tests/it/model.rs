@@ -178,3 +178,13 @@ async fn only_the_first_turn_may_be_made_to_call_a_tool() {
     let choices: Vec<ToolChoice> = played.model.asked().into_iter().map(|asked| asked.tool_choice).collect();
     assert_eq!(choices, [ToolChoice::Required, ToolChoice::Auto]);
 }
+
+/// A reply of nothing but empty parts says no byte and still costs something.
+#[tokio::test(start_paused = true)]
+async fn empty_parts_count_against_the_limit_of_a_reply() {
+    let words = format!("longer than {REPLY_BYTES_MAX} bytes");
+    let parts = vec![ReplyPart::call("", "", ""); REPLY_BYTES_MAX / 1024 + 1];
+    check(&ask(Turn::parts(parts, Stop::ToolCalls)).await, ModelErrorClass::TooLarge, &words);
+    let started = vec![ModelEvent::CallStarted { part: 0, name: String::new() }; REPLY_BYTES_MAX / 1024 + 1];
+    check(&ask(Turn::text("x").after_events(started)).await, ModelErrorClass::TooLarge, &words);
+}

@@ -166,8 +166,7 @@ fn fact_of_a_call() -> impl Strategy<Value = Fact> {
         (call(), digest(), part_id(), label(), words()).prop_map(|(call, digest, arguments, label, path)| {
             let root = "w".to_owned();
             let recursive = path.len() % 2 == 1;
-            let path =
-                Target::Path { root, resolved: path.clone(), path, access: Access::Write, recursive };
+            let path = Target::Path { root, resolved: path.clone(), path, access: Access::Write, recursive };
             let targets = vec![path, Target::Command { argv: vec!["ls".into()] }];
             Fact::CallFrozen { call, digest, tool_digest: digest, arguments, targets, label }
         }),
@@ -208,6 +207,7 @@ fn fact_of_the_run() -> impl Strategy<Value = Fact> {
                 window: WindowDelta { keep, added },
                 tool_choice: ToolChoice::Named(ToolName::new("fs_read").unwrap()),
                 tools_offered: true,
+                output_tokens_max: None,
             }
         ),
         (usage(), words()).prop_map(|(usage, stop)| Fact::ModelReplied {

@@ -18,6 +18,7 @@ fn called(call: u32, keep: u32, added: &[u32]) -> Fact {
         window: WindowDelta { keep, added: added.iter().copied().map(ItemId).collect() },
         tool_choice: ToolChoice::Auto,
         tools_offered: true,
+        output_tokens_max: None,
     }
 }
 
