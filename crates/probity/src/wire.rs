@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use probity_contract::{
-    Integrity, Label, Model, PolicyName, PrincipalId, Readers, Tool, ToolChoice, ToolName,
+    Integrity, Label, Model, PolicyName, PrincipalId, Readers, Tool, ToolChoice, ToolSpec,
 };
 use probity_core::{Otherwise, RulePolicy, Task};
 use probity_models::{ApiKey, HttpModel, HttpModelConfig, ModelRef, RulesModel};
@@ -140,7 +140,7 @@ pub(crate) fn task(
         let label = Label { integrity, readers: Readers::Everyone };
         task = task.context(entry.name.clone(), entry.text.as_deref().unwrap_or_default(), label);
     }
-    let names: Vec<ToolName> = tools.iter().map(|tool| tool.spec().name.clone()).collect();
+    let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
     for tool in tools {
         task = task.tool(tool);
     }
@@ -150,7 +150,7 @@ pub(crate) fn task(
     if has_rules || asks {
         let name = PolicyName::new(RULES_POLICY).map_err(|error| usage(&error))?;
         let otherwise = if asks { Otherwise::Ask } else { Otherwise::Abstain };
-        let policy = RulePolicy::new(name, &file.policy, &names, otherwise).map_err(|error| {
+        let policy = RulePolicy::new(name, &file.policy, &specs, otherwise).map_err(|error| {
             usage(&error).hint("a rule is `tool` or `tool(pattern)`, for example fs_read(work/docs/**)")
         })?;
         task = task.policy(Arc::new(policy));

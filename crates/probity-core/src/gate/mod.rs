@@ -1,9 +1,12 @@
 //! Policies that come with the engine.
 //!
-//! [`RulePolicy`] judges by short rules that people write: `fs_read(docs/**)`, `shell(git status)`, `pay(to=ACME)`.
+//! [`RulePolicy`] judges by short rules that people write: `fs_read(work/docs/**)`, `shell(git status)`, `pay(to=ACME)`.
 
-mod pattern;
+mod address;
+mod glob;
+mod rule;
 mod rules;
+mod text;
 
-pub use pattern::RuleError;
+pub use rule::RuleError;
 pub use rules::{Otherwise, RuleLists, RulePolicy};

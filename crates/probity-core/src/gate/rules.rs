@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    BoxFuture, Cancel, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolName, Verdict,
+    BoxFuture, Cancel, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolSpec, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
-use super::pattern::{Reading, Rule, RuleError};
+use super::glob::Reading;
+use super::rule::{Rule, RuleError};
 
 /// Rules as people write them, each `tool` or `tool(pattern)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,7 +33,7 @@ pub enum Otherwise {
 
 /// A policy that judges by [`RuleLists`]: deny over ask over allow, whatever the order or length of the rules.
 ///
-/// `tool(pattern)` matches what the call touches: `fs_read(docs/**)` a path, written `root/path`; `http_get(*.example.org)`
+/// `tool(pattern)` matches what the call touches: `fs_read(work/docs/**)` a path, written `root/path`; `http_get(*.example.org)`
 /// a host; `shell(git log *)` a program and its arguments. `tool(name=pattern)` matches a named argument. Allow rules are
 /// read strictly, ask and deny rules loosely. It does not promise to see through what a program does once it runs.
 #[derive(Debug, Clone)]
@@ -53,19 +54,17 @@ impl RulePolicy {
     /// Parses the lists for a task that has these tools.
     ///
     /// # Errors
-    /// When a rule cannot be read, or names a tool that the task does not have.
+    /// When a rule cannot be read, or can match nothing: it names a tool or an argument that is not there.
     pub fn new(
         name: PolicyName,
         lists: &RuleLists,
-        tools: &[ToolName],
+        tools: &[ToolSpec],
         otherwise: Otherwise,
     ) -> Result<Self, RuleError> {
         let parse = |texts: &[String]| -> Result<Vec<Rule>, RuleError> {
             let parsed = texts.iter().map(|text| {
                 let rule = Rule::parse(text)?;
-                let known =
-                    rule.names_tool().is_none_or(|name| tools.iter().any(|tool| tool.as_str() == name));
-                if known { Ok(rule) } else { Err(rule.unknown_tool()) }
+                rule.check(tools).map(|()| rule)
             });
             parsed.collect()
         };
@@ -76,11 +75,14 @@ impl RulePolicy {
     /// What the rules say of a call.
     #[must_use]
     pub fn verdict(&self, call: &FrozenCall) -> Verdict {
-        let first = |rules: &[Rule], reading| {
-            rules.iter().find(|rule| rule.matches(call, reading)).map(Rule::to_string)
-        };
+        let first = |rules, reading| first(rules, call, reading);
         if let Some(rule) = first(&self.rules.deny, Reading::Loose) {
-            return Verdict::Deny { reason: format!("the rule `{rule}` denies it") };
+            let hint = if rule.narrower_helps(call) {
+                "; the call reaches everything below its path, so try a narrower path"
+            } else {
+                ""
+            };
+            return Verdict::Deny { reason: format!("the rule `{rule}` denies it{hint}") };
         }
         if let Some(rule) = first(&self.rules.ask, Reading::Loose) {
             return Verdict::Ask { reason: format!("the rule `{rule}` wants a person to decide") };
@@ -93,6 +95,10 @@ impl RulePolicy {
             Otherwise::Ask => Verdict::Ask { reason: "no rule covers this call".to_owned() },
         }
     }
+}
+
+fn first<'a>(rules: &'a [Rule], call: &FrozenCall, reading: Reading) -> Option<&'a Rule> {
+    rules.iter().find(|rule| rule.matches(call, reading))
 }
 
 impl Policy for RulePolicy {

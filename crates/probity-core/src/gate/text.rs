@@ -1,0 +1,138 @@
+//! A pattern over what a call touches.
+
+use probity_contract::{FrozenCall, Target};
+use serde_json::Value;
+
+use super::address;
+use super::glob::{Glob, Reading};
+
+/// What `shell` calls the text that a program reads.
+const STDIN: &str = "stdin";
+
+/// The pattern as a whole, as an address, and as the words of a command.
+#[derive(Debug, Clone)]
+pub(super) struct Text {
+    whole: Glob,
+    address: Glob,
+    words: Vec<Glob>,
+    /// The command may go on after the words: the pattern ends in ` *`.
+    open_ended: bool,
+}
+
+impl Text {
+    pub(super) fn parse(pattern: &str) -> Result<Self, String> {
+        let pattern = address::escape_addresses(pattern);
+        let mut words: Vec<&str> = pattern.split_whitespace().collect();
+        let open_ended = words.len() > 1 && words.last() == Some(&"*");
+        if open_ended {
+            words.pop();
+        }
+        let words = words.into_iter().map(Glob::new).collect::<Result<_, _>>()?;
+        let address = Glob::new(&address::normal_pattern(&pattern))?;
+        Ok(Self { whole: Glob::new(&pattern)?, address, words, open_ended })
+    }
+
+    pub(super) fn matches_call(&self, call: &FrozenCall, reading: Reading) -> bool {
+        let runs = call.targets().iter().any(|target| matches!(target, Target::Command { .. }));
+        let mut paths = 0;
+        // Where a program is run, the rule is about that; the directory it runs in, the first path, is not meant.
+        let subjects = call.targets().iter().filter(|target| {
+            let is_path = matches!(target, Target::Path { .. });
+            paths += usize::from(is_path);
+            !(runs && is_path && paths == 1)
+        });
+        let mut subjects = subjects.peekable();
+        match reading {
+            Reading::Strict => {
+                subjects.peek().is_some() && subjects.all(|target| self.matches_target(target, runs, reading))
+            }
+            Reading::Loose => {
+                subjects.any(|target| self.matches_target(target, runs, reading))
+                    || strings(&call.arguments().to_value()).any(|text| self.whole.is_match(text, reading))
+            }
+        }
+    }
+
+    fn matches_target(&self, target: &Target, runs: bool, reading: Reading) -> bool {
+        match target {
+            Target::Path { root, path, resolved, recursive, .. } => {
+                let full = |path: &str| if path == "." { root.clone() } else { format!("{root}/{path}") };
+                let (literal, real) = (full(path), full(resolved));
+                let is_match = |text: &str| match reading {
+                    Reading::Strict if *recursive => self.whole.is_match_below(text, reading),
+                    Reading::Strict => self.whole.is_match(text, reading),
+                    Reading::Loose => {
+                        self.whole.is_match(text, reading)
+                            || (*recursive && self.whole.is_match_below(text, reading))
+                    }
+                };
+                match reading {
+                    Reading::Strict => is_match(&literal) && is_match(&real),
+                    Reading::Loose => [&literal, &real, path, resolved].iter().any(|text| is_match(text)),
+                }
+            }
+            Target::Url { url, host, port, .. } => {
+                let is_match =
+                    |text: &str| self.whole.is_match(text, reading) || self.address.is_match(text, reading);
+                match reading {
+                    Reading::Strict => {
+                        is_match(host)
+                            || is_match(&format!("{host}:{port}"))
+                            || (is_match(url) && is_match(&address::resolved(url)))
+                    }
+                    Reading::Loose => {
+                        address::loose_forms(url, host, *port).iter().any(|text| is_match(text))
+                    }
+                }
+            }
+            Target::Command { argv } => self.matches_command(argv, reading),
+            // Nobody has said by a pattern over words what a program may be fed.
+            Target::Other { what, .. } if runs && what == STDIN && reading == Reading::Strict => false,
+            Target::Other { value, .. } => {
+                self.whole.is_match(value, reading)
+                    || (runs && reading == Reading::Loose && self.is_among(std::slice::from_ref(value)))
+            }
+        }
+    }
+
+    fn matches_command(&self, argv: &[String], reading: Reading) -> bool {
+        match reading {
+            Reading::Strict => {
+                let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+                self.begins(&words, reading) && (self.open_ended || words.len() == self.words.len())
+            }
+            Reading::Loose => self.is_among(argv),
+        }
+    }
+
+    fn begins(&self, words: &[&str], reading: Reading) -> bool {
+        words.len() >= self.words.len()
+            && self.words.iter().zip(words).all(|(glob, word)| glob.is_match(word, reading))
+    }
+
+    /// Whether the words stand anywhere in these arguments. They may hold commands of their own (`sh -c "…"`), so they
+    /// are taken apart, and each word is also looked at by the last part of its path.
+    fn is_among(&self, argv: &[String]) -> bool {
+        let split = |arg: &'_ String| -> Vec<String> {
+            let words = arg.split(|c: char| c.is_whitespace() || ";|&()<>'\"`$".contains(c));
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let whole: Vec<&str> = argv.iter().map(String::as_str).collect();
+        let pieces: Vec<String> = argv.iter().flat_map(split).collect();
+        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        let bare: Vec<&str> = pieces.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
+        [whole, pieces, bare].iter().any(|words| {
+            (0..words.len()).any(|at| words.get(at..).is_some_and(|words| self.begins(words, Reading::Loose)))
+        })
+    }
+}
+
+/// All strings in a value.
+fn strings(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
+    match value {
+        Value::String(text) => Box::new(std::iter::once(text.as_str())),
+        Value::Array(values) => Box::new(values.iter().flat_map(strings)),
+        Value::Object(members) => Box::new(members.values().flat_map(strings)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Box::new(std::iter::empty()),
+    }
+}
