@@ -17,6 +17,8 @@ use crate::limits::{ARGS_BYTES_MAX, JSON_DEPTH_MAX};
 /// The largest integer that a double holds together with all smaller ones: 2^53 - 1 (RFC 7493, section 2.2).
 const SAFE_INTEGER_MAX: u64 = 9_007_199_254_740_991;
 
+const DIGITS_LOST: &str = "an integer beyond 2^53 loses digits in other readers; send it as a string";
+
 /// A tool call's arguments: a JSON object in the canonical bytes of RFC 8785.
 ///
 /// Equal meanings have equal bytes. The value is immutable and cheap to clone.
@@ -44,8 +46,8 @@ pub enum ArgumentsError {
 impl Arguments {
     /// Parses a model's text strictly.
     ///
-    /// Refused: anything but one object, duplicate member names, numbers outside the interoperable range of RFC 7493,
-    /// lone surrogates, nesting over `JSON_DEPTH_MAX`, more than `ARGS_BYTES_MAX` bytes. An empty text is refused too:
+    /// Refused: anything but one object, duplicate member names, numbers beyond 2^53 in either direction and in any notation
+    /// (RFC 7493 calls only the integers up to there interoperable, and `1e300` is an integer, too), lone surrogates, nesting over `JSON_DEPTH_MAX`, more than `ARGS_BYTES_MAX` bytes. An empty text is refused too:
     /// nothing is ever defaulted to `{}`.
     ///
     /// # Errors
@@ -155,15 +157,20 @@ fn check_value(value: &Value, depth_left: usize) -> Result<(), &'static str> {
 fn check_number(number: &Number) -> Result<(), &'static str> {
     let magnitude = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
     match magnitude {
-        Some(magnitude) if magnitude > SAFE_INTEGER_MAX => {
-            Err("an integer beyond 2^53 loses digits in other readers; send it as a string")
-        }
+        Some(magnitude) if magnitude > SAFE_INTEGER_MAX => Err(DIGITS_LOST),
         Some(_) => Ok(()),
         None => match number.as_f64() {
+            Some(float) if loses_digits(float) => Err(DIGITS_LOST),
             Some(float) if float.is_finite() => Ok(()),
             _ => Err("a number is out of range"),
         },
     }
+}
+
+/// Whether a double stands for an integer that a double need not hold exactly. All doubles over 2^53 are integers, so
+/// `1e300` is one of them: it may have been written out in digits.
+fn loses_digits(value: f64) -> bool {
+    value.is_finite() && value.abs() > SAFE_INTEGER_MAX as f64
 }
 
 /// Builds a value and refuses what `serde_json` would let pass: duplicate names and numbers that lose digits.
@@ -213,10 +220,8 @@ impl<'de> Visitor<'de> for Strict {
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
         // The reader hands integers beyond u64 over as doubles; those have already lost digits.
-        if value.fract() == 0.0 && value.abs() > SAFE_INTEGER_MAX as f64 && value.abs() < 1e21 {
-            return Err(E::custom(
-                "an integer beyond 2^53 loses digits in other readers; send it as a string",
-            ));
+        if loses_digits(value) {
+            return Err(E::custom(DIGITS_LOST));
         }
         Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number is out of range"))
     }

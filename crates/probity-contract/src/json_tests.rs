@@ -27,6 +27,11 @@ fn what_two_readers_could_understand_differently_is_refused() {
         r#"{"n":9007199254740993}"#,
         r#"{"n":-9007199254740993}"#,
         r#"{"n":18446744073709551617}"#,
+        r#"{"n":1000000000000000000000}"#,
+        r#"{"n":-123456789012345678901234567890}"#,
+        r#"{"n":1e21}"#,
+        r#"{"n":1e300}"#,
+        r#"{"n":9007199254740992.0}"#,
         r#"{"n":1e999}"#,
         r#"{"s":"\ud800"}"#,
         "[]",
@@ -37,6 +42,14 @@ fn what_two_readers_could_understand_differently_is_refused() {
     ] {
         check(bad, None);
     }
+}
+
+#[test]
+fn a_number_that_loses_digits_is_refused_on_both_doors() {
+    for bad in [1e21, -1e300, 9_007_199_254_740_992.0] {
+        assert!(Arguments::from_value(&serde_json::json!({ "n": bad })).is_err(), "{bad}");
+    }
+    check(r#"{"n":9007199254740991.0,"x":1.5e-300}"#, Some(r#"{"n":9007199254740991,"x":1.5e-300}"#));
 }
 
 #[test]

@@ -75,11 +75,16 @@ pub trait Clock: Send + Sync {
 ///
 /// Everything in an event has passed its tier. An observer cannot change anything; one that panics is dropped.
 pub trait Observer: Send + Sync {
-    /// Takes one event. It should return quickly: the run waits for it.
+    /// Takes one event. It must return quickly: the run waits for it, and one that hangs holds the run up for ever. Whoever
+    /// writes to something slow queues the event and returns.
     fn on_event(&self, event: &Event);
 }
 
-/// Where failures of policies, hooks and sinks are reported, once each.
+/// Where failures of policies, of tools that shall tell their targets, of approvers and of sinks are reported, once each.
+///
+/// Each report comes on a blocking thread of its own, so two may come at once and in any order, and a lane that hangs holds
+/// up no decision. Once the run has ended it waits a moment for reports under way and no longer; a runtime that is shut
+/// down waits for threads that block.
 pub trait FailureLane: Send + Sync {
     /// Takes one report. A lane that panics is ignored; the decision was made before.
     fn on_failure(&self, failure: &Failure);
@@ -90,13 +95,13 @@ pub trait FailureLane: Send + Sync {
 pub struct Failure {
     /// Always `hook`.
     pub phase: &'static str,
-    /// At which seat, if it was judging.
+    /// At which seat, if it was judging or telling what a call touches.
     pub seat: Option<Seat>,
     /// Which call.
     pub call: Option<CallId>,
     /// Which tool.
     pub tool: Option<Egress<SamePrincipal>>,
-    /// Who failed.
+    /// Who failed: a policy, a tool, or `approver`.
     pub who: Egress<SamePrincipal>,
     /// The sort of failure: `error`, `panic` or `timeout`.
     pub class: &'static str,
@@ -140,8 +145,10 @@ pub enum Event {
     ModelFailed {
         /// Which one.
         call: ModelCallId,
-        /// One redacted line.
+        /// Redacted words.
         error: Egress<SamePrincipal>,
+        /// What to do about it, where the model's client knows.
+        hint: Option<Egress<SamePrincipal>>,
     },
     /// A call was understood and frozen.
     CallFrozen {

@@ -247,7 +247,8 @@ pub enum Fact {
         /// Who answered.
         by: Option<PrincipalId>,
     },
-    /// A permit was handed to the tool. Durable before the tool starts.
+    /// A permit was handed to the tool. Written before the tool starts, and durable unless the tool is `pure` and touches
+    /// nothing but paths: losing such a start loses nothing that anybody outside could have noticed.
     ToolStarted {
         /// The call.
         call: CallId,
@@ -399,7 +400,7 @@ pub enum AnswerKind {
     Refused,
     /// There was nobody to ask.
     Nobody,
-    /// Too late, or for another digest: without effect.
+    /// Too late, a second one, or for another digest: without effect.
     Void,
 }
 

@@ -70,6 +70,15 @@ impl Turn {
         Self::ending(End::Fails(ModelError::new(class, words)))
     }
 
+    /// Adds advice to a failure.
+    #[must_use]
+    pub fn with_hint(mut self, hint: &str) -> Self {
+        if let End::Fails(error) = &mut self.end {
+            error.hint = Some(hint.to_owned());
+        }
+        self
+    }
+
     /// Ends its stream without a reply and without an error.
     #[must_use]
     pub fn breaks_off() -> Self {

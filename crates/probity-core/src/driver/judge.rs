@@ -9,7 +9,7 @@ use probity_contract::{Cancel, FrozenCall, Opinion, Policy, PolicyName, Said, Se
 use probity_egress::{Egress, SamePrincipal, egress_error, egress_panic, one_line_untrusted};
 
 use super::owned::Owned;
-use super::watch::Watch;
+use super::watch::{Broken, Watch};
 use crate::run::Outcome;
 
 /// All policies of a task under the names with which they were registered.
@@ -68,6 +68,7 @@ async fn ask(
     }
     // Passed before the cut, so no part of a credential is left at the edge.
     let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
-    watch.policy_failed(name, &call, seat, class, &line);
+    let broken = Broken { call: call.id(), tool: call.tool(), seat: Some(seat), who: name.as_str() };
+    watch.failed(&broken, class, &line);
     Said::Failed(line.as_str().to_owned())
 }

@@ -4,6 +4,7 @@
 //! neither the run nor its neighbours. All of them belong to one set, and dropping the run's future drops the set: there
 //! is no way to lose track of a task.
 
+mod ask;
 mod judge;
 mod model;
 mod owed;
@@ -12,23 +13,40 @@ mod tool;
 mod watch;
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Answer, Approver, BoxFuture, Cancel, Clock, Durability, Emission, Ending, FailureLane, Journal, Model,
-    Observer, PendingCall, RosterError, RunId, Tool, ToolName, Usage,
+    Approver, BoxFuture, Cancel, Clock, Durability, Emission, Ending, Event, FailureLane, Journal, Model,
+    Observer, RosterError, RunId, Tool, ToolName, Usage,
 };
-use probity_egress::{Egress, EgressValue, SamePrincipal, egress_error, egress_text, egress_value};
+use probity_egress::{
+    Egress, EgressValue, SamePrincipal, egress_error, egress_panic, egress_text, egress_value,
+};
+use tokio::runtime::RuntimeFlavor;
 use tokio::task::{Id, JoinSet};
 
 use crate::run::{Outcome, Run, RunSpec, SpecError, Step, reply_text_of};
 use crate::task::Task;
 use owed::Owed;
-use owned::Owned;
 use watch::Watch;
 
-/// How long the driver waits for its tasks to be gone once the run has ended.
+/// Appends and gives the journal back, unless it broke.
+fn append(
+    mut journal: Box<dyn Journal>,
+    lines: &[Emission],
+    durable: bool,
+) -> (Option<Box<dyn Journal>>, Result<(), String>) {
+    let durability = if durable { Durability::Durable } else { Durability::Handed };
+    let words = |words: Egress<SamePrincipal>| words.as_str().to_owned();
+    match catch_unwind(AssertUnwindSafe(|| journal.append(lines, durability))) {
+        Ok(written) => (Some(journal), written.map_err(|error| words(egress_error(&error)))),
+        Err(payload) => (None, Err(words(egress_panic(payload)))),
+    }
+}
+
+/// How long the driver waits for its tasks to be gone, and for the failure lane, once the run has ended.
 const SHUTDOWN_GRACE_MS: u64 = 100;
 
 /// What the surroundings provide to one run.
@@ -56,6 +74,8 @@ pub struct Finished {
     pub answer: Option<Egress<SamePrincipal>>,
     /// The answer as a value, where an output schema was set and the answer follows it.
     pub output: Option<EgressValue<SamePrincipal>>,
+    /// What to do about it, where the model failed and its client knows.
+    pub hint: Option<Egress<SamePrincipal>>,
     /// Tokens.
     pub usage: Usage,
     /// US dollars, where known.
@@ -90,7 +110,10 @@ pub enum StartError {
 
 /// Runs a task to its end as run `run`.
 ///
-/// Needs a tokio runtime; on one with a single thread a policy or tool that blocks its thread cannot be timed out.
+/// Needs a tokio runtime. Every policy, tool and model call has a task of its own, so one that blocks its thread is given
+/// up at its deadline as long as another worker is free: N that block on N workers, or one on a runtime with a single
+/// thread, stop every timer and with them every deadline. What blocks belongs into `spawn_blocking`.
+///
 /// Dropping the future stops everything that works for the task; firing `host.cancel` does so too, and writes down how
 /// it ended.
 ///
@@ -110,7 +133,7 @@ struct Driver {
     tools: HashMap<ToolName, Arc<dyn Tool>>,
     policies: judge::Bench,
     approver: Option<Arc<dyn Approver>>,
-    journal: Box<dyn Journal>,
+    journal: Option<Box<dyn Journal>>,
     clock: Arc<dyn Clock>,
     watch: Watch,
     cancel: Cancel,
@@ -120,6 +143,8 @@ struct Driver {
     work: JoinSet<Outcome>,
     // What each task at work owes, should it break.
     owed: HashMap<Id, Owed>,
+    // The model client's advice for the failure that ends the run.
+    hint: Option<Egress<SamePrincipal>>,
 }
 
 impl Driver {
@@ -135,7 +160,7 @@ impl Driver {
             tools: spec.tools.iter().map(|tool| tool.name.clone()).zip(task.tools).collect(),
             policies: spec.roster.names().iter().cloned().zip(task.policies).collect(),
             approver: host.approver,
-            journal: host.journal,
+            journal: Some(host.journal),
             clock: host.clock,
             watch: Watch::new(host.observer, host.failures),
             cancel: host.cancel,
@@ -144,6 +169,7 @@ impl Driver {
             started_ms,
             work: JoinSet::new(),
             owed: HashMap::new(),
+            hint: None,
         }
     }
 
@@ -169,7 +195,7 @@ impl Driver {
 
     async fn drive(mut self, mut machine: Run) -> Finished {
         let ending = loop {
-            if let Some(ending) = self.carry_out(&mut machine) {
+            if let Some(ending) = self.carry_out(&mut machine).await {
                 break ending;
             }
             let outcome = tokio::select! {
@@ -182,9 +208,12 @@ impl Driver {
         self.work.abort_all();
         // A task that blocks its thread cannot be aborted; it is left behind rather than waited for.
         let grace = Duration::from_millis(SHUTDOWN_GRACE_MS);
-        let _gone =
-            tokio::time::timeout(grace, async { while self.work.join_next().await.is_some() {} }).await;
-        finish(machine, ending)
+        let gone = async {
+            while self.work.join_next().await.is_some() {}
+            self.watch.reported().await;
+        };
+        let _late = tokio::time::timeout(grace, gone).await;
+        finish(machine, ending, self.hint)
     }
 
     fn feed(&self, machine: &mut Run, outcome: Outcome) {
@@ -198,17 +227,21 @@ impl Driver {
     }
 
     /// Carries out steps until the machine waits or has ended.
-    fn carry_out(&mut self, machine: &mut Run) -> Option<Ending> {
+    async fn carry_out(&mut self, machine: &mut Run) -> Option<Ending> {
         loop {
             match machine.next()? {
                 Step::Record { lines, durable } => {
-                    if let Err(error) = self.record(&lines, durable) {
-                        let words = egress_error::<SamePrincipal>(&error).as_str().to_owned();
+                    if let Err(words) = self.record(lines, durable).await {
                         // Refused only after `Done`, and this comes before it.
                         let _taken = machine.feed(self.now_ms(), Outcome::RecordFailed(words));
                     }
                 }
-                Step::Notify(event) => self.watch.notify(&event),
+                Step::Notify(event) => {
+                    if let Event::ModelFailed { hint, .. } = &event {
+                        self.hint.clone_from(hint);
+                    }
+                    self.watch.notify(&event);
+                }
                 Step::CallModel { call, request, timeout_ms } => {
                     let context = self.model_context(timeout_ms);
                     let model = Arc::clone(&self.model);
@@ -217,9 +250,13 @@ impl Driver {
                         model::call(model, call, request, context, self.watch.clone()),
                     );
                 }
-                Step::Resolve { call, tool, arguments } => {
-                    let tool = self.tools.get(&tool).cloned();
-                    self.start(Owed::Targets(call), tool::resolve(tool, call, arguments, self.judge_timeout));
+                Step::Resolve { call, tool: name, arguments } => {
+                    let tool = self.tools.get(&name).cloned();
+                    let (timeout, watch) = (self.judge_timeout, self.watch.clone());
+                    self.start(
+                        Owed::Targets(call),
+                        tool::resolve(tool, name, call, arguments, timeout, watch),
+                    );
                 }
                 Step::Judge { call, seat } => {
                     let (bench, owed) = (Arc::clone(&self.policies), Owed::Opinions(call.id(), seat));
@@ -227,9 +264,9 @@ impl Driver {
                     self.start(owed, judge::hear(bench, call, seat, self.judge_timeout, cancel, watch));
                 }
                 Step::Ask { question } => {
-                    let left = question.expires_at_ms.saturating_sub(self.now_ms());
                     let owed = Owed::Answer(question.call.id(), question.call.digest());
-                    self.start(owed, ask(self.approver.clone(), question, Duration::from_millis(left)));
+                    let left = Duration::from_millis(question.expires_at_ms.saturating_sub(self.now_ms()));
+                    self.start(owed, ask::ask(self.approver.clone(), question, left, self.watch.clone()));
                 }
                 Step::RunTool { permit, timeout_ms } => {
                     let tool = self.tools.get(permit.call().tool()).cloned();
@@ -245,16 +282,20 @@ impl Driver {
         }
     }
 
-    fn record(&mut self, lines: &[Emission], durable: bool) -> Result<(), probity_contract::JournalError> {
-        let durability = if durable { Durability::Durable } else { Durability::Handed };
-        let many_threads =
-            tokio::runtime::Handle::current().runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread;
-        if durable && many_threads {
-            // Reaching the medium takes milliseconds; the other work of this thread moves elsewhere meanwhile.
-            tokio::task::block_in_place(|| self.journal.append(lines, durability))
+    async fn record(&mut self, lines: Vec<Emission>, durable: bool) -> Result<(), String> {
+        // Away only while an append is under way, or after one that broke.
+        let Some(journal) = self.journal.take() else { return Err("the journal is gone".to_owned()) };
+        let threads = tokio::runtime::Handle::current().runtime_flavor();
+        let append = move || append(journal, &lines, durable);
+        let (journal, written) = if durable && threads == RuntimeFlavor::MultiThread {
+            // Reaching the medium takes milliseconds, in which this thread has other work. The journal goes along rather
+            // than the work elsewhere (`block_in_place`), which is not to be had inside a `LocalSet`.
+            tokio::task::spawn_blocking(append).await.map_err(|error| error.to_string())?
         } else {
-            self.journal.append(lines, durability)
-        }
+            append()
+        };
+        self.journal = journal;
+        written
     }
 
     fn model_context(&self, timeout_ms: u64) -> probity_contract::ModelContext {
@@ -265,23 +306,7 @@ impl Driver {
     }
 }
 
-async fn ask(approver: Option<Arc<dyn Approver>>, question: PendingCall, left: Duration) -> Outcome {
-    let (call, digest) = (question.call.id(), question.call.digest());
-    let answer = match approver {
-        None => Answer::Nobody,
-        Some(approver) => {
-            // A person who does not answer in time has not approved, and neither has an approver that panics.
-            let asked = Owned::spawn(async move { approver.ask(&question).await });
-            match tokio::time::timeout(left, asked).await {
-                Ok(Ok(answer)) => answer,
-                Ok(Err(_)) | Err(_) => Answer::Nobody,
-            }
-        }
-    };
-    Outcome::Answered { call, digest, answer }
-}
-
-fn finish(machine: Run, ending: Ending) -> Finished {
+fn finish(machine: Run, ending: Ending, hint: Option<Egress<SamePrincipal>>) -> Finished {
     let text = machine.answer().map(|item| reply_text_of(item));
     let output = text.as_ref().filter(|_| machine.has_output_schema()).and_then(|text| {
         let value: serde_json::Value = serde_json::from_str(text.trim()).ok()?;
@@ -290,6 +315,7 @@ fn finish(machine: Run, ending: Ending) -> Finished {
     Finished {
         answer: text.map(|text| egress_text::<SamePrincipal>(&text)),
         output,
+        hint: hint.filter(|_| matches!(ending, Ending::ModelFailed { .. })),
         usage: machine.usage(),
         cost_usd: machine.cost_usd(),
         ending,

@@ -3,27 +3,35 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{
-    Arguments, CallId, Cancel, Clock, Permit, Tool, ToolContext, ToolError, ToolErrorClass, ToolOutput,
+    Arguments, CallId, Cancel, Clock, Permit, Seat, Tool, ToolContext, ToolError, ToolErrorClass, ToolName,
+    ToolOutput,
 };
-use probity_egress::{SamePrincipal, egress_panic};
+use probity_egress::{SamePrincipal, egress_panic, one_line_untrusted};
 
 use super::owned::Owned;
+use super::watch::{Broken, Watch};
 use crate::run::Outcome;
 
+/// Asks a tool what a call would touch. One that cannot tell has answered; one that breaks or hangs is reported.
 pub(super) async fn resolve(
     tool: Option<Arc<dyn Tool>>,
+    name: ToolName,
     call: CallId,
     arguments: Arguments,
     timeout: Duration,
+    watch: Watch,
 ) -> Outcome {
-    let result = match tool {
-        None => Err(gone()),
-        Some(tool) => {
-            let targets = async move { tool.targets(&arguments).await };
-            bounded(targets, timeout, "tell what the call touches").await
-        }
-    };
+    let Some(tool) = tool else { return Outcome::Resolved { call, result: Err(gone()) } };
+    let targets = async move { tool.targets(&arguments).await };
+    let result = bounded(targets, timeout, "tell what the call touches").await.unwrap_or_else(|broken| {
+        let line = one_line_untrusted(&broken.message, THROWN_LINE_CHARS_MAX);
+        let class = if broken.class == ToolErrorClass::Panicked { "panic" } else { "timeout" };
+        let who = Broken { call, tool: &name, seat: Some(Seat::Targets), who: name.as_str() };
+        watch.failed(&who, class, &line);
+        Err(broken)
+    });
     Outcome::Resolved { call, result }
 }
 
@@ -44,7 +52,7 @@ pub(super) async fn run(
             let cancel = stop.signal.clone();
             let context = ToolContext { cancel, timeout, output_bytes_max, idempotency_key };
             let work = async move { tool.run(permit, context).await };
-            let result = bounded(work, timeout, "come back").await;
+            let result = bounded(work, timeout, "come back").await.unwrap_or_else(Err);
             stop.armed = matches!(&result, Err(error) if error.class == ToolErrorClass::TimedOut);
             result
         }
@@ -69,20 +77,22 @@ impl Drop for Stop {
     }
 }
 
+/// What the work brings, or how it broke: nothing that a tool says itself counts as that.
 async fn bounded<T: Send + 'static>(
     work: impl Future<Output = Result<T, ToolError>> + Send + 'static,
     timeout: Duration,
     doing: &str,
-) -> Result<T, ToolError> {
+) -> Result<Result<T, ToolError>, ToolError> {
     // A task of its own: a tool that blocks its thread must not take the deadline with it.
     match tokio::time::timeout(timeout, Owned::spawn(work)).await {
-        Ok(Ok(result)) => result,
-        Ok(Err(broken)) => Err(match broken.try_into_panic() {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(broken)) => match broken.try_into_panic() {
             Ok(payload) => {
-                ToolError::new(ToolErrorClass::Panicked, egress_panic::<SamePrincipal>(payload).as_str())
+                let words = egress_panic::<SamePrincipal>(payload);
+                Err(ToolError::new(ToolErrorClass::Panicked, words.as_str()))
             }
-            Err(_aborted) => ToolError::new(ToolErrorClass::Cancelled, "it was stopped"),
-        }),
+            Err(_aborted) => Ok(Err(ToolError::new(ToolErrorClass::Cancelled, "it was stopped"))),
+        },
         Err(_elapsed) => {
             let words = format!("it did not {doing} within {} ms", timeout.as_millis());
             Err(ToolError::new(ToolErrorClass::TimedOut, words))

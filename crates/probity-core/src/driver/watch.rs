@@ -2,10 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use probity_contract::{CallId, Event, Failure, FailureLane, FrozenCall, Observer, PolicyName, Seat};
+use probity_contract::{CallId, Event, Failure, FailureLane, Observer, Seat, ToolName};
 use probity_egress::{Egress, SamePrincipal, extension_words, one_line_untrusted};
+use tokio::task::JoinSet;
 
 use crate::run::Outcome;
 
@@ -24,6 +25,16 @@ struct Shared {
     failures: Option<Arc<dyn FailureLane>>,
     // Reports that the record shall hear of with the next outcome.
     unrecorded: Mutex<Vec<Outcome>>,
+    // Reports on their way to the lane.
+    reports: Mutex<JoinSet<()>>,
+}
+
+/// Which part failed, and at which call.
+pub(super) struct Broken<'a> {
+    pub(super) call: CallId,
+    pub(super) tool: &'a ToolName,
+    pub(super) seat: Option<Seat>,
+    pub(super) who: &'a str,
 }
 
 impl Watch {
@@ -33,6 +44,7 @@ impl Watch {
             observer_broke: AtomicBool::new(false),
             failures,
             unrecorded: Mutex::default(),
+            reports: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -53,42 +65,43 @@ impl Watch {
         self.shared.observer.is_some()
     }
 
-    /// Reports a failed policy: once on the lane, and once in the record. A lane that panics is ignored.
-    pub(super) fn policy_failed(
-        &self,
-        policy: &PolicyName,
-        call: &FrozenCall,
-        seat: Seat,
-        class: &'static str,
-        text: &Egress<SamePrincipal>,
-    ) {
+    /// Reports a failed part: once on the lane, and once in the record.
+    ///
+    /// The lane hears it on a thread of its own. One that panics is ignored, and one that hangs holds up nothing: what
+    /// follows from the failure was decided before and does not depend on the lane.
+    pub(super) fn failed(&self, broken: &Broken<'_>, class: &'static str, text: &Egress<SamePrincipal>) {
         let failure = Failure {
             phase: "hook",
-            seat: Some(seat),
-            call: Some(call.id()),
-            tool: Some(one_line_untrusted(call.tool().as_str(), NAME_CHARS_MAX)),
-            who: extension_words(policy.as_str(), NAME_CHARS_MAX),
+            seat: broken.seat,
+            call: Some(broken.call),
+            tool: Some(one_line_untrusted(broken.tool.as_str(), NAME_CHARS_MAX)),
+            who: extension_words(broken.who, NAME_CHARS_MAX),
             class,
             text: text.clone(),
         };
-        self.keep(call.id(), seat, &failure);
-        if let Some(lane) = &self.shared.failures {
-            // The denial was decided before and does not depend on the lane.
-            let _ignored = catch_unwind(AssertUnwindSafe(|| lane.on_failure(&failure)));
-        }
-    }
-
-    fn keep(&self, call: CallId, seat: Seat, failure: &Failure) {
         let outcome = Outcome::FailureReported {
-            call: Some(call),
-            seat: Some(seat),
+            call: failure.call,
+            seat: failure.seat,
             who: failure.who.as_str().to_owned(),
             error: failure.text.as_str().to_owned(),
         };
-        self.shared.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
+        lock(&self.shared.unrecorded).push(outcome);
+        if let Some(lane) = self.shared.failures.clone() {
+            lock(&self.shared.reports).spawn_blocking(move || lane.on_failure(&failure));
+        }
+    }
+
+    /// Waits until the lane has heard everything.
+    pub(super) async fn reported(&self) {
+        let mut reports = std::mem::take(&mut *lock(&self.shared.reports));
+        while reports.join_next().await.is_some() {}
     }
 
     pub(super) fn take_failures(&self) -> Vec<Outcome> {
-        std::mem::take(&mut *self.shared.unrecorded.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.shared.unrecorded))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

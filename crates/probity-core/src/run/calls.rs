@@ -152,12 +152,7 @@ impl Run {
         let (tool, arguments) = (tool.clone(), arguments.clone());
         let targets = match result {
             Ok(targets) => targets,
-            Err(error) if error.class == ToolErrorClass::Cancelled => {
-                let reason = "the task was cancelled".to_owned();
-                let denial = Denial { code: DenialCode::Cancelled, seat: Seat::Targets, by: None, reason };
-                self.deny(id, denial);
-                return Ok(());
-            }
+            // Also where the tool says that it was cancelled: a task that is has ended, and no outcome comes here.
             Err(error) => {
                 let reason = words::line(&error.message).as_str().to_owned();
                 let denial =
@@ -257,14 +252,11 @@ impl Run {
 
     pub(super) fn answered(&mut self, id: CallId, digest: Digest, answer: Answer) -> Result<(), Unexpected> {
         let now = self.state.ledger.now_ms();
-        let call = self.call_mut(id)?;
-        let (Stage::Asking, true, Some(question)) = (&call.stage, call.sent, &call.question) else {
-            return Err(Unexpected);
+        let question = self.state.calls.get(&id).filter(|call| call.stage == Stage::Asking && call.sent);
+        let question = question.and_then(|call| call.question.clone());
+        let Some(question) = question.filter(|question| question.call.digest() == digest) else {
+            return self.void_answer(id, digest, answer);
         };
-        if question.call.digest() != digest {
-            self.state.ledger.fact(Fact::Answered { call: id, digest, answer: AnswerKind::Void, by: None });
-            return Err(Unexpected);
-        }
         let expired = now >= question.expires_at_ms;
         let denial = |code, reason: String| Denial { code, seat: Seat::Adjudicate, by: None, reason };
         let (kind, by, next) = match answer {
@@ -308,6 +300,18 @@ impl Run {
         self.state.spent.time_for(&self.state.spec.limits, u64::MAX, now) == 0
     }
 
+    /// Writes an answer down that nobody waits for. It moves nothing else, and is none for a call that never was.
+    fn void_answer(&mut self, id: CallId, digest: Digest, answer: Answer) -> Result<(), Unexpected> {
+        let by = match answer {
+            Answer::Approve { by } | Answer::Refuse { by, .. } => Some(by),
+            Answer::Nobody => None,
+        };
+        if (1..self.state.next_call).contains(&id.0) {
+            self.state.ledger.fact(Fact::Answered { call: id, digest, answer: AnswerKind::Void, by });
+        }
+        Err(Unexpected)
+    }
+
     /// Makes the permit and writes down that the tool starts; both come before the tool has it.
     fn start(&mut self, id: CallId) -> Result<(), Unexpected> {
         // The policies may have taken what was left.
@@ -318,6 +322,8 @@ impl Run {
         let now = self.state.ledger.now_ms();
         let call = self.call_mut(id)?;
         let tool = call.tool.clone();
+        let targets = call.frozen.iter().flat_map(|frozen| frozen.targets());
+        let leaves_the_machine = targets.into_iter().any(|target| !matches!(target, Target::Path { .. }));
         match call.mint(now) {
             Err(denial) => self.deny(id, denial),
             Ok(()) => {
@@ -326,7 +332,7 @@ impl Run {
                 self.state.spent.tool_calls += 1;
                 let effect = self.state.spec.tool(&tool).map_or(Effect::Once, |tool| tool.effect);
                 self.state.ledger.fact(Fact::ToolStarted { call: id, effect });
-                if effect != Effect::Pure {
+                if effect != Effect::Pure || leaves_the_machine {
                     self.state.ledger.require_durable();
                 }
                 self.events.push_back(Event::ToolStarted { call: id });
@@ -354,7 +360,7 @@ impl Run {
             }
             Err(error) => {
                 let pure = self.state.spec.tool(&tool).is_some_and(|tool| tool.effect == Effect::Pure);
-                let text = Arc::from(words::tool_failed(&error).as_str());
+                let text = Arc::from(words::tool_failed(&error, pure).as_str());
                 (Settled { text, is_error: true, trusted: false }, outcome_kind(error.class, pure))
             }
         };

@@ -169,8 +169,8 @@ pub enum Outcome {
     RecordFailed(String),
 }
 
-/// An outcome that nobody waits for: late, repeated, or for another step. It moves nothing; an answer to a question that
-/// is not the open one is written down as void.
+/// An outcome that nobody waits for: late, repeated, or for another step. It moves nothing. An answer to a call of a run
+/// that goes on is written down as void, for somebody may have given it in good faith.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("take an outcome that no step waits for")]
 pub struct Unexpected;
@@ -342,7 +342,8 @@ impl Run {
     /// Takes what became of a step, at `now_ms` of the run's clock (milliseconds since the run started).
     ///
     /// # Errors
-    /// [`Unexpected`] when nobody waits for it: a late or repeated outcome changes nothing.
+    /// [`Unexpected`] when nobody waits for it: a late or repeated outcome changes nothing but, where it is an answer, the
+    /// record.
     pub fn feed(&mut self, now_ms: u64, outcome: Outcome) -> Result<(), Unexpected> {
         self.state.ledger.advance(now_ms);
         self.changed = true;

@@ -8,7 +8,7 @@ use probity_contract::{
     ModelError, ModelParams, ModelReply, ModelRequest, Origin, ProposedCall, ReplyPart, ReplyPartKind, Stop,
     ToolChoice, WindowDelta,
 };
-use probity_egress::{SamePrincipal, bounded_summary, egress_text};
+use probity_egress::{Egress, SamePrincipal, bounded_summary, egress_text};
 
 use super::call::{Call, Settled, Stage};
 use super::{Phase, Run, Step, Unexpected, words};
@@ -149,10 +149,11 @@ impl Run {
     }
 
     fn take_model_error(&mut self, call: ModelCallId, error: &ModelError) {
-        let words = bounded_summary(&egress_text::<SamePrincipal>(&error.message), MODEL_ERROR_CHARS_MAX);
+        let words = bounded(&error.message, MODEL_ERROR_CHARS_MAX);
         let text = words.as_str().to_owned();
         self.state.ledger.fact(Fact::ModelFailed { call, class: error.class, error: text.clone() });
-        self.events.push_back(Event::ModelFailed { call, error: words });
+        let hint = error.hint.as_deref().map(|hint| bounded(hint, MODEL_ERROR_CHARS_MAX));
+        self.events.push_back(Event::ModelFailed { call, error: words, hint });
         let limits = &self.state.spec.limits;
         let worked = self.state.spent.worked_ms(self.state.ledger.now_ms());
         if limits.wall_ms_max.is_some_and(|max| worked >= max) {
@@ -358,6 +359,10 @@ fn refuse_unread(stop: &Stop, is_last: bool, wrap_up: Option<LimitKind>) -> Opti
         | Stop::Paused
         | Stop::Other(_) => None,
     }
+}
+
+fn bounded(text: &str, chars_max: usize) -> Egress<SamePrincipal> {
+    bounded_summary(&egress_text(text), chars_max)
 }
 
 /// The reason to stop as facts tell it: a provider's own word may be anything.

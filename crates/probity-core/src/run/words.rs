@@ -43,8 +43,8 @@ pub(crate) fn denied(denial: &Denial) -> Passed {
     }
 }
 
-/// What a failed tool says.
-pub(crate) fn tool_failed(error: &ToolError) -> Passed {
+/// What a failed tool says. Of a pure one it is known that nothing changed, however it ended.
+pub(crate) fn tool_failed(error: &ToolError, pure: bool) -> Passed {
     let text = egress_text::<SamePrincipal>(&error.message);
     let text = if text.as_str().chars().count() > TOOL_ERROR_CHARS_MAX {
         bounded_summary(&text, TOOL_ERROR_CHARS_MAX)
@@ -56,6 +56,9 @@ pub(crate) fn tool_failed(error: &ToolError) -> Passed {
         ToolErrorClass::Refused => "the tool refused the call: ",
         ToolErrorClass::NotFound => "not found: ",
         ToolErrorClass::Failed => "the tool failed: ",
+        ToolErrorClass::TimedOut if pure => "the tool took too long and was stopped; it changes nothing: ",
+        ToolErrorClass::Cancelled if pure => "the tool was cancelled; it changes nothing: ",
+        ToolErrorClass::Panicked if pure => "the tool broke; it changes nothing: ",
         ToolErrorClass::TimedOut => {
             "the tool took too long and was stopped; whether it had an effect is unknown: "
         }

@@ -92,9 +92,16 @@ async fn i21_an_approval_that_comes_too_late_has_no_effect() {
 #[tokio::test(start_paused = true)]
 async fn an_approver_that_panics_has_not_approved() {
     let (scene, tool, _) = asked_about();
-    let person = ScriptedApprover::new(|_| std::panic::panic_any("the screen is gone"));
+    let secret = fake_token(20);
+    let words = format!("the screen is gone: {secret}");
+    let person = ScriptedApprover::new(move |_| std::panic::panic_any(words.clone()));
     let played = scene.approver(&person).run_whole().await;
     assert_eq!((tool.start_count(), played.denials()), (0, vec![DenialCode::NobodyToAsk]));
+    let failures = played.watcher.failures();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert_eq!((failures[0].class, failures[0].who.as_str(), failures[0].seat), ("panic", "approver", None));
+    assert!(failures[0].text.as_str().contains("the screen is gone"));
+    assert!(!played.everything_that_left().contains(&secret));
 }
 
 /// An approval does not silence a policy that denies in the meantime.

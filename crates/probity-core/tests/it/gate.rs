@@ -151,9 +151,37 @@ async fn i10_a_failure_lane_that_panics_changes_nothing() {
     assert_eq!(played.answer(), Some("done"));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn i10_a_failure_lane_that_hangs_holds_up_nothing() {
+    struct Hanging(Blocker);
+    impl probity_contract::FailureLane for Hanging {
+        fn on_failure(&self, _failure: &probity_contract::Failure) {
+            self.0.block();
+        }
+    }
+    let (tool, blocker) = (act(), Blocker::new());
+    let policy = ScriptedPolicy::new("broken", Judges::Fails("x".to_owned()));
+    let scene = scene([Turn::calls(CALL), Turn::text("done")]).tool(&tool).policy(&policy);
+    let host = probity_core::Host {
+        journal: Box::new(scene.journal.clone()),
+        clock: Arc::clone(&scene.clock),
+        observer: None,
+        failures: Some(Arc::new(Hanging(blocker.clone()))),
+        approver: None,
+        cancel: scene.cancel.clone(),
+    };
+    let started = std::time::Instant::now();
+    let finished = probity_core::run_task(scene.task, probity_testkit::run_id("r"), host).await.unwrap();
+    // A blocked thread would hold the run up for ten seconds.
+    assert!(started.elapsed().as_secs() < 8, "{:?}", started.elapsed());
+    assert_eq!(finished.answer.unwrap().as_str(), "done");
+    blocker.release();
+}
+
+/// A tool that errs has answered; one that breaks is a failure of the deployment, which hears it once.
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_cannot_tell_its_targets_is_not_started() {
-    let check = async |touches: Acts| {
+    let check = async |touches: Acts, class: Option<&str>| {
         let (secret, policy) = (fake_token(4), ScriptedPolicy::allowing());
         let tool = act().resolving(touches);
         let turns = [Turn::calls(CALL), Turn::text("done")];
@@ -161,11 +189,29 @@ async fn a_tool_that_cannot_tell_its_targets_is_not_started() {
         assert_eq!((tool.start_count(), policy.heard().len()), (0, 0));
         assert_eq!(played.denials(), [DenialCode::TargetsFailed]);
         assert!(!played.everything_that_left().contains(&secret));
+        let failures = played.watcher.failures();
+        let told: Vec<_> = failures.iter().map(|failure| (failure.class, failure.who.as_str())).collect();
+        assert_eq!(told, class.map(|class| (class, "act")).into_iter().collect::<Vec<_>>());
+        assert!(failures.iter().all(|failure| failure.seat == Some(Seat::Targets)));
+        let recorded = played.facts().into_iter().filter(|fact| matches!(fact, Fact::FailureReported { .. }));
+        assert_eq!(recorded.count(), told.len());
     };
-    let error = |words| probity_contract::ToolError::new(probity_contract::ToolErrorClass::Refused, words);
-    check(Acts::Fails(error(words(&fake_token(4))))).await;
-    check(Acts::Panics(words(&fake_token(4)))).await;
-    check(Acts::Hangs).await;
+    use probity_contract::ToolErrorClass::{Panicked, Refused};
+    let error = |class| Acts::Fails(probity_contract::ToolError::new(class, words(&fake_token(4))));
+    check(error(Refused), None).await;
+    check(error(Panicked), None).await;
+    check(Acts::Panics(words(&fake_token(4))), Some("panic")).await;
+    check(Acts::Hangs, Some("timeout")).await;
+}
+
+/// I08: only the task's own signal is a cancellation; a tool cannot claim one.
+#[tokio::test(start_paused = true)]
+async fn i08_a_tool_that_says_it_was_cancelled_could_not_tell_its_targets() {
+    let error = probity_contract::ToolError::new(probity_contract::ToolErrorClass::Cancelled, "never mind");
+    let tool = act().resolving(Acts::Fails(error));
+    let played = scene([Turn::calls(CALL), Turn::text("done")]).tool(&tool).allowing().run_whole().await;
+    assert_eq!((tool.start_count(), played.denials()), (0, vec![DenialCode::TargetsFailed]));
+    assert!(played.result().0.contains("never mind"), "{:?}", played.result());
 }
 
 #[tokio::test(start_paused = true)]

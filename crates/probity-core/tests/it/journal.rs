@@ -1,6 +1,6 @@
 //! A record that cannot be written stops the run: nothing is done that would not be told.
 
-use probity_contract::{Durability, Effect, Ending, Fact};
+use probity_contract::{Access, Durability, Effect, Emission, Ending, Fact, Journal, JournalError, Target};
 use probity_testkit::{Acts, MemoryJournal, ScriptedTool, Turn};
 
 use crate::record_check::{check_lines, entries};
@@ -57,8 +57,29 @@ fn without_times(facts: Vec<String>) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn i42_the_start_of_a_tool_with_an_effect_is_durable_before_it_starts() {
-    for (effect, expected) in [(Effect::Once, true), (Effect::Idempotent, true), (Effect::Pure, false)] {
-        let (journal, tool) = (MemoryJournal::new(), ScriptedTool::new("act", effect, Acts::Hangs));
+    let path = || Target::Path {
+        root: "work".to_owned(),
+        path: "a".to_owned(),
+        resolved: "a".to_owned(),
+        access: Access::Read,
+        recursive: false,
+    };
+    // What is sent to somebody else has happened, whatever the tool says of its effect.
+    let url = Target::Url {
+        url: "https://example.org/".to_owned(),
+        host: "example.org".to_owned(),
+        port: 443,
+        method: "GET".to_owned(),
+    };
+    for (effect, targets, expected) in [
+        (Effect::Once, Vec::new(), true),
+        (Effect::Idempotent, Vec::new(), true),
+        (Effect::Pure, Vec::new(), false),
+        (Effect::Pure, vec![path()], false),
+        (Effect::Pure, vec![path(), url], true),
+    ] {
+        let journal = MemoryJournal::new();
+        let tool = ScriptedTool::new("act", effect, Acts::Hangs).touching(targets);
         let scene = scene(turns()).tool(&tool).allowing().journal(&journal);
         let running = tokio::spawn(scene.run());
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
@@ -81,4 +102,40 @@ async fn durable_appends_work_on_several_threads() {
     let journal = MemoryJournal::new();
     let (played, tool) = run(&journal).await;
     assert_eq!((played.answer(), tool.start_count()), (Some("done"), 3));
+}
+
+/// Inside a `LocalSet` nothing may block in place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn durable_appends_work_inside_a_local_set() {
+    let journal = MemoryJournal::new();
+    let set = tokio::task::LocalSet::new();
+    let (played, tool) = set.run_until(run(&journal)).await;
+    assert_eq!((played.answer(), tool.start_count()), (Some("done"), 3));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_journal_that_panics_ends_the_run() {
+    struct Breaking(Durability);
+    impl Journal for Breaking {
+        fn append(&mut self, _lines: &[Emission], durability: Durability) -> Result<(), JournalError> {
+            if durability == self.0 {
+                std::panic::panic_any("the disk fell off");
+            }
+            Ok(())
+        }
+    }
+    for breaks_at in [Durability::Handed, Durability::Durable] {
+        let scene = scene([Turn::text("done")]);
+        let host = probity_core::Host {
+            journal: Box::new(Breaking(breaks_at)),
+            clock: scene.clock,
+            observer: None,
+            failures: None,
+            approver: None,
+            cancel: scene.cancel,
+        };
+        let finished = probity_core::run_task(scene.task, probity_testkit::run_id("r"), host).await.unwrap();
+        let Ending::RecordFailed { error } = &finished.ending else { panic!("{:?}", finished.ending) };
+        assert!(error.contains("the disk fell off") && finished.answer.is_none(), "{error}");
+    }
 }

@@ -132,7 +132,7 @@ fn i29_an_answer_for_another_digest_has_no_effect_and_is_written_down() {
     assert!(others.is_empty());
     let written = matches!(
         &facts(&lines)[..],
-        [Fact::Answered { answer: AnswerKind::Void, by: None, digest: written, .. }] if *written == digest
+        [Fact::Answered { answer: AnswerKind::Void, by: Some(_), digest: written, .. }] if *written == digest
     );
     assert!(written, "{lines:?}");
 }
@@ -384,4 +384,22 @@ fn an_approval_does_not_cover_a_policy_that_asks_later() {
     let (lines, others) = steps(&mut run);
     assert_eq!(denial(&lines).map(|denial| denial.code), Some(DenialCode::NobodyToAsk));
     assert!(!others.iter().any(|step| matches!(step, Step::RunTool { .. })));
+}
+
+/// Whoever answers twice, or too late, finds the answer in the record: it was given, and had no effect.
+#[test]
+fn i29_an_answer_to_a_call_that_waits_for_none_is_written_down_as_void() {
+    let (mut run, digest) = asking();
+    let call = CallId(1);
+    let answered =
+        |call, who| Outcome::Answered { call, digest, answer: Answer::Approve { by: principal(who) } };
+    run.feed(0, answered(call, "eve")).unwrap();
+    steps(&mut run);
+    assert_eq!(run.feed(0, answered(call, "bob")), Err(Unexpected));
+    let (lines, others) = steps(&mut run);
+    assert!(others.is_empty(), "{others:?}");
+    let expected = Fact::Answered { call, digest, answer: AnswerKind::Void, by: Some(principal("bob")) };
+    assert_eq!(facts(&lines), [expected]);
+    assert_eq!(run.feed(0, answered(CallId(2), "bob")), Err(Unexpected));
+    assert!(steps(&mut run).0.is_empty(), "a call that never was");
 }

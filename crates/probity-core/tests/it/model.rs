@@ -188,3 +188,20 @@ async fn empty_parts_count_against_the_limit_of_a_reply() {
     let started = vec![ModelEvent::CallStarted { part: 0, name: String::new() }; REPLY_BYTES_MAX / 1024 + 1];
     check(&ask(Turn::text("x").after_events(started)).await, ModelErrorClass::TooLarge, &words);
 }
+
+/// A model client's advice reaches whoever watches and whoever asked, without a secret.
+#[tokio::test(start_paused = true)]
+async fn the_hint_of_a_failed_model_call_is_handed_on() {
+    let secret = fake_token(21);
+    let hint = format!("set the key, not {secret}");
+    let played = ask(Turn::fails(ModelErrorClass::Auth, "no").with_hint(&hint)).await;
+    let hint = played.finished.hint.as_ref().unwrap();
+    assert!(hint.as_str().starts_with("set the key, not "), "{hint:?}");
+    let told = played.watcher.events().into_iter().find_map(|event| match event {
+        Event::ModelFailed { hint, .. } => hint,
+        _ => None,
+    });
+    assert_eq!(told.as_ref(), Some(hint));
+    assert!(!played.everything_that_left().contains(&secret) && !hint.as_str().contains(&secret));
+    assert!(ask(Turn::fails(ModelErrorClass::Auth, "no")).await.finished.hint.is_none());
+}
