@@ -18,7 +18,7 @@ fn a_task_file_is_read_strictly() {
     check("prompt = 'x'", Ok(()));
     check("", Err("no `prompt`"));
     check("prompt = ' '", Err("no `prompt`"));
-    check("promt = 'x'", Err("unknown field `promt`"));
+    check("question = 'x'", Err("unknown field `question`"));
     check("prompt = 'x'\n[limits]\nturns = 3", Err("unknown field `turns`"));
     check("prompt = 'x'\n[policy]\nallow = 'x'", Err("invalid type"));
     check("prompt = 'x'\n[[context]]\nname = 'a'", Err("either `text` or `file`"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use probity_contract::{Approver, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, RunId, ToolName};
 use probity_core::{Finished, Host, SystemClock, Task, run_task};
-use probity_egress::{Egress, egress_text};
+use probity_egress::{Egress, Words, egress_text};
 use probity_store::{Store, StoreError};
 use probity_trace::RunSummary;
 
@@ -128,6 +128,9 @@ async fn summarise(store: &Store, run: &RunId) -> Option<RunSummary> {
 fn model_hint(finished: &Finished) -> Option<Egress<probity_egress::SamePrincipal>> {
     use ModelErrorClass as Class;
     let Ending::ModelFailed { class, .. } = &finished.ending else { return None };
+    if let Some(hint) = &finished.hint {
+        return Some(Words::new().text(" hint: ").passed(hint).done());
+    }
     let hint = match class {
         Class::Auth => {
             " hint: check the key and that it may use this model; `probity doctor` tells which keys are set"

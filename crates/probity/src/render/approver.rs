@@ -34,6 +34,7 @@ impl TerminalApprover {
         view.lines.iter().for_each(|line| self.screen.tell(line));
         let mut whole_seen = view.cut_arguments.is_empty();
         let answer = loop {
+            forget_typed_ahead();
             self.screen.ask(&Egress::fixed(match (view.hides_credential, whole_seen) {
                 (true, _) => "  it cannot be approved here. [n]o / no, because …: ",
                 (false, true) => "  run it? [y]es / [n]o / no, because …: ",
@@ -68,16 +69,19 @@ impl Approver for TerminalApprover {
     }
 }
 
+/// Drops what was typed before the question was there: it cannot be an answer to it.
+fn forget_typed_ahead() {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        let _unsupported = rustix::termios::tcflush(&stdin, rustix::termios::QueueSelector::IFlush);
+    }
+}
+
 async fn read_line() -> Option<String> {
     let read = tokio::task::spawn_blocking(|| {
-        let stdin = std::io::stdin();
-        if stdin.is_terminal() {
-            // What was typed before the question was there cannot be an answer to it.
-            let _unsupported = rustix::termios::tcflush(&stdin, rustix::termios::QueueSelector::IFlush);
-        }
         let mut line = String::new();
         // The end of input, like an error, means that nobody answers.
-        let bytes = stdin.lock().read_line(&mut line).ok()?;
+        let bytes = std::io::stdin().lock().read_line(&mut line).ok()?;
         (bytes > 0).then_some(line)
     });
     read.await.ok().flatten()

@@ -46,9 +46,8 @@ impl Observer for Watcher {
             Event::Reasoning { delta, .. } if self.reasoning => self.screen.think(delta),
             Event::Text { .. } | Event::Reasoning { .. } => {}
             Event::ModelFinished { .. } => self.screen.idle(),
-            Event::ModelFailed { error, .. } => {
-                self.screen.tell(&words().text("  the model call failed: ").passed(error).done());
-            }
+            // A failed call ends the run, and the last line says why.
+            Event::ModelFailed { .. } => self.screen.idle(),
             Event::CallFrozen { call, tool, arguments } => {
                 self.call(*call, words().text("→ ").passed(tool).text(" ").passed(arguments));
             }

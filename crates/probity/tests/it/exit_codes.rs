@@ -262,7 +262,7 @@ fn an_endpoint_that_cannot_be_reached_ends_the_run() {
     check(&Case {
         args: &["run", "x", "--model", "compatible/m", "--base-url", &url],
         code: 8,
-        says: &[&closed.to_string(), "hint: try again later; `probity doctor`"],
+        says: &[&closed.to_string(), "hint: check the base URL, that the server runs"],
         ending: "model_failed",
         ..Case::default()
     });
@@ -280,7 +280,7 @@ fn a_provider_that_hangs_is_given_up() {
             args: &["run", "task.toml"],
             files: &[("task.toml", &task)],
             code: 8,
-            says: &["hint: try again, or give the model more time"],
+            says: &["hint: give the run more time"],
             ending: "model_failed",
             ..Case::default()
         });
@@ -379,7 +379,14 @@ fn a_limit_ends_the_run_with_what_there_is() {
     let turns = &["the limit of model calls is reached", "wrapped up: the limit of model calls was reached"];
     check_limit("turns_max = 1", &reads, turns, "wrapped_up", "I was told: ");
     let calls = &["the limit of tool calls is reached"];
-    check_limit("tool_calls_max = 0", &reads, calls, "wrapped_up", "I ");
+    let read = "{ tool = 'fs_read', arguments = { path = 'there.txt' } }";
+    check_limit(
+        "tool_calls_max = 1",
+        &caller(&format!("{read}, {read}")),
+        calls,
+        "wrapped_up",
+        "I was told: ",
+    );
     check_limit("tokens_max = 1", &reads, &["the limit of tokens"], "limit_reached", "");
     check_limit("wall_ms_max = 0", &reads, &["the limit of time"], "limit_reached", "");
     let prices = "cost_usd_max = 0.000001\n[prices]\ninput_usd = 1000.0\noutput_usd = 1000.0";
