@@ -7,9 +7,13 @@
 
 mod call;
 mod calls;
+mod judging;
 mod kept;
 mod ledger;
+mod places;
+mod settling;
 mod spec;
+mod takeover;
 mod turns;
 pub(crate) mod words;
 

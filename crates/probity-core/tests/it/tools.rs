@@ -180,3 +180,16 @@ async fn two_calls_with_one_provider_id_are_two_calls() {
     let starts = tool.starts();
     assert_ne!(starts[0].context.idempotency_key, starts[1].context.idempotency_key);
 }
+
+/// The record and the model are told the same: a pure tool that broke has changed nothing.
+#[tokio::test(start_paused = true)]
+async fn what_is_said_of_an_effect_fits_the_tool() {
+    for (effect, outcome, words) in [
+        (Effect::Pure, ToolOutcomeKind::Failed(ToolErrorClass::Panicked), "it changes nothing"),
+        (Effect::Once, ToolOutcomeKind::Unknown(ToolErrorClass::Panicked), "is unknown"),
+    ] {
+        let played = one_call(&ScriptedTool::new("act", effect, Acts::Panics("lost".to_owned()))).await;
+        assert_eq!(outcomes(&played), [outcome]);
+        assert!(played.result().0.contains(words), "{effect}: {:?}", played.result());
+    }
+}

@@ -1,0 +1,158 @@
+//! How a call comes to its one result: what the tool brought, what is known of one that was cut off, and the batch of all.
+
+use std::sync::Arc;
+
+use probity_contract::{
+    CallId, Content, Effect, Event, Fact, Integrity, Label, Origin, ProposedCall, Readers, ToolError,
+    ToolErrorClass, ToolOutcomeKind, ToolOutput,
+};
+use probity_egress::one_line_untrusted;
+
+use super::call::{Settled, Stage};
+use super::{Run, Unexpected, words};
+
+/// Code points of a call's arguments and of a tool's result in an event.
+pub(super) const EVENT_SUMMARY_CHARS_MAX: usize = 240;
+
+impl Run {
+    pub(super) fn tool_finished(
+        &mut self,
+        id: CallId,
+        result: Result<ToolOutput, ToolError>,
+        output_bytes: u64,
+        ran_ms: u64,
+    ) -> Result<(), Unexpected> {
+        let call = self.call_mut(id)?;
+        if call.stage != Stage::Running {
+            return Err(Unexpected);
+        }
+        let tool = call.tool.clone();
+        let (settled, outcome) = match result {
+            Ok(output) => {
+                let settled = Settled { text: output.text.into(), is_error: false, trusted: output.trusted };
+                (settled, ToolOutcomeKind::Succeeded)
+            }
+            Err(error) => {
+                let pure = self.state.spec.tool(&tool).is_some_and(|tool| tool.effect == Effect::Pure);
+                let text = Arc::from(words::tool_failed(&error, pure).as_str());
+                (Settled { text, is_error: true, trusted: false }, outcome_kind(error.class, pure))
+            }
+        };
+        self.finish(id, settled, outcome, output_bytes, ran_ms);
+        Ok(())
+    }
+
+    fn finish(
+        &mut self,
+        id: CallId,
+        settled: Settled,
+        outcome: ToolOutcomeKind,
+        output_bytes: u64,
+        ran_ms: u64,
+    ) {
+        let output = self.state.ledger.part(&settled.text);
+        self.state.ledger.fact(Fact::ToolFinished { call: id, outcome, output, output_bytes, ran_ms });
+        let summary = one_line_untrusted(&settled.text, EVENT_SUMMARY_CHARS_MAX);
+        self.events.push_back(Event::ToolFinished { call: id, ok: !settled.is_error, summary, ran_ms });
+        if let Some(call) = self.state.calls.get_mut(&id) {
+            call.enter(Stage::Settled(settled));
+        }
+    }
+
+    pub(super) fn finish_cut_off(&mut self, id: CallId, effect: Effect) {
+        let pure = effect == Effect::Pure;
+        let text = Arc::from(words::cut_off(pure).as_str());
+        let outcome = outcome_kind(ToolErrorClass::Cancelled, pure);
+        self.finish(id, Settled { text, is_error: true, trusted: false }, outcome, 0, 0);
+    }
+
+    /// Gives every call of the reply its result item, in the order of proposal.
+    pub(super) fn settle_batch(&mut self) {
+        for (id, call) in std::mem::take(&mut self.state.calls) {
+            let settled = match call.stage {
+                Stage::Settled(settled) => settled,
+                Stage::Resolving { .. }
+                | Stage::Judging
+                | Stage::Asking
+                | Stage::Cleared
+                | Stage::Rechecking
+                | Stage::Permitted
+                | Stage::Running => Settled {
+                    text: Arc::from(words::not_run(false).as_str()),
+                    is_error: true,
+                    trusted: false,
+                },
+            };
+            let integrity = if settled.trusted { Integrity::Trusted } else { Integrity::Untrusted };
+            let content = Content::ToolResult {
+                call: id,
+                provider_id: call.provider_id,
+                tool: call.tool,
+                text: settled.text,
+                is_error: settled.is_error,
+            };
+            self.add_item(Origin::Tool(id), Label { integrity, readers: Readers::Everyone }, content);
+        }
+        self.settle_surplus();
+    }
+
+    /// Answers the calls over the limit of one reply, all with the same words: how many there are is up to the model.
+    fn settle_surplus(&mut self) {
+        let text: Arc<str> = Arc::from(words::rejected("too many calls in one reply").as_str());
+        for (call, ProposedCall { provider_id, name: tool, .. }) in std::mem::take(&mut self.state.surplus) {
+            let content =
+                Content::ToolResult { call, provider_id, tool, text: Arc::clone(&text), is_error: true };
+            let label = Label { integrity: Integrity::Untrusted, readers: Readers::Everyone };
+            self.add_item(Origin::Tool(call), label, content);
+        }
+    }
+
+    /// Settles whatever is open when the run ends, and gives every call its result item.
+    pub(super) fn close_open_calls(&mut self, cancelled: bool) {
+        let open = self.state.calls.values().filter(|call| !call.is_settled());
+        let open: Vec<(CallId, Stage, String)> =
+            open.map(|call| (call.id, call.stage.clone(), call.tool.clone())).collect();
+        for (id, stage, tool) in open {
+            let text = Arc::from(words::not_run(cancelled).as_str());
+            let not_run = Settled { text, is_error: true, trusted: false };
+            match stage {
+                Stage::Running => {
+                    let effect = self.state.spec.tool(&tool).map_or(Effect::Once, |tool| tool.effect);
+                    self.finish_cut_off(id, effect);
+                }
+                // The start stands in the record, but the tool never had the permit.
+                Stage::Permitted => {
+                    let outcome = ToolOutcomeKind::Failed(ToolErrorClass::Unavailable);
+                    self.finish(id, not_run, outcome, 0, 0);
+                }
+                Stage::Resolving { .. }
+                | Stage::Judging
+                | Stage::Asking
+                | Stage::Cleared
+                | Stage::Rechecking => {
+                    if let Some(call) = self.state.calls.get_mut(&id) {
+                        call.enter(Stage::Settled(not_run));
+                    }
+                }
+                Stage::Settled(_) => {}
+            }
+        }
+        self.settle_batch();
+    }
+}
+
+fn outcome_kind(class: ToolErrorClass, pure: bool) -> ToolOutcomeKind {
+    match class {
+        ToolErrorClass::TimedOut | ToolErrorClass::Cancelled | ToolErrorClass::Panicked if !pure => {
+            ToolOutcomeKind::Unknown(class)
+        }
+        ToolErrorClass::TimedOut
+        | ToolErrorClass::Cancelled
+        | ToolErrorClass::Panicked
+        | ToolErrorClass::InvalidArguments
+        | ToolErrorClass::Refused
+        | ToolErrorClass::NotFound
+        | ToolErrorClass::Failed
+        | ToolErrorClass::Unavailable => ToolOutcomeKind::Failed(class),
+    }
+}

@@ -1,0 +1,51 @@
+//! What becomes of the calls of a run that was read back, by the driver it had or by another.
+
+use probity_contract::{CallId, Effect};
+
+use super::Run;
+use super::call::Stage;
+
+impl Run {
+    /// Makes calls whole that were read back: a permit is not stored.
+    pub(super) fn restore_calls(&mut self) {
+        for id in self.calls_at(&Stage::Permitted) {
+            if self.state.ledger.withdraw_start(id) {
+                self.judge_again(id);
+            } else {
+                // The record tells of the start, so the tool may have had the permit.
+                self.settle_unknown(id);
+            }
+        }
+    }
+
+    /// Hands steps out again whose outcomes nobody owes any more, and settles the calls that were running.
+    pub(super) fn abandon_calls(&mut self) {
+        for id in self.calls_at(&Stage::Running) {
+            self.settle_unknown(id);
+        }
+        self.state.calls.values_mut().for_each(|call| call.sent = false);
+    }
+
+    fn calls_at(&self, stage: &Stage) -> Vec<CallId> {
+        self.state.calls.values().filter(|call| call.stage == *stage).map(|call| call.id).collect()
+    }
+
+    fn judge_again(&mut self, id: CallId) {
+        if let Some(call) = self.state.calls.get_mut(&id) {
+            call.judge_again();
+            // One call counts once, however often it is tried.
+            self.state.spent.tool_calls = self.state.spent.tool_calls.saturating_sub(1);
+        }
+    }
+
+    /// Settles a call of which nobody knows whether it had its effect, as the effect allows.
+    fn settle_unknown(&mut self, id: CallId) {
+        let Some(call) = self.state.calls.get(&id) else { return };
+        let effect = self.state.spec.tool(&call.tool).map_or(Effect::Once, |tool| tool.effect);
+        self.finish_cut_off(id, effect);
+        match effect {
+            Effect::Pure | Effect::Idempotent => self.judge_again(id),
+            Effect::Reconcile | Effect::Once => {}
+        }
+    }
+}
