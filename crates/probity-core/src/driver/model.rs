@@ -37,7 +37,9 @@ pub(super) async fn call(
         }),
         Err(_elapsed) => {
             let words = format!("the model did not answer within {} ms", timeout.as_millis());
-            Err(ModelError::new(ModelErrorClass::TimedOut, words))
+            // As advice from the client, so that it does not matter which of the two clocks is faster.
+            let hint = "give the run more time, or use a faster model";
+            Err(ModelError::new(ModelErrorClass::TimedOut, words).with_hint(hint))
         }
     };
     // Taken away, so that a client that goes on after its time is not heard any more.

@@ -68,6 +68,7 @@ async fn a_model_that_hangs_is_stopped_at_its_time() {
     let played = scene.run_whole().await;
     assert_eq!(started.elapsed().as_millis(), 700);
     check(&played, ModelErrorClass::TimedOut, "within 700 ms");
+    assert!(played.finished.hint.unwrap().as_str().starts_with("give the run more time"));
 }
 
 /// On real threads: nothing that awaits could end this wait.
