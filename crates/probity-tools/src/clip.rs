@@ -14,7 +14,7 @@ pub(crate) fn suffix(text: &str, bytes_max: usize) -> &str {
 pub(crate) fn word(text: &str) -> String {
     let shown = prefix(text, 200);
     let mut word: String =
-        shown.chars().map(|c| if crate::path::is_hard_to_see(c) { '\u{fffd}' } else { c }).collect();
+        shown.chars().map(|c| if probity_egress::is_hard_to_see(c) { '\u{fffd}' } else { c }).collect();
     if shown.len() < text.len() {
         word.push('…');
     }

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use cap_std::fs::Dir;
 use probity_contract::ToolError;
+use probity_egress::is_hard_to_see;
 
-use crate::path::{is_hard_to_see, join};
+use crate::path::join;
 use crate::root::{outside, path_error, refused};
 
 /// Links that one path may pass through (what Linux allows).

@@ -5,6 +5,7 @@
 //! a link.
 
 use probity_contract::{ToolError, ToolErrorClass};
+use probity_egress::is_hard_to_see;
 
 /// Bytes of one path (`PATH_MAX` of Linux without the closing zero).
 const PATH_BYTES_MAX: usize = 4095;
@@ -77,31 +78,6 @@ pub(crate) fn join(parts: &[String]) -> String {
 
 fn invalid(message: &str) -> Result<RelPath, ToolError> {
     Err(ToolError::new(ToolErrorClass::InvalidArguments, message))
-}
-
-/// Whether a character can hide in a name or change how its neighbours look: controls, line breaks, bidirectional and
-/// zero-width format characters, tag characters.
-pub(crate) fn is_hard_to_see(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'
-                | '\u{1160}'
-                | '\u{17b4}'
-                | '\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff0}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
 }
 
 #[cfg(test)]

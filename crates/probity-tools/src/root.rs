@@ -75,7 +75,7 @@ impl Roots {
     /// Opens the roots. This is the one place that uses the process's own authority over the file system.
     pub(crate) fn open(tool: &str, roots: &[Root]) -> Result<Arc<Self>, ToolSetupError> {
         let mut names = BTreeSet::new();
-        let mut opened = Vec::new();
+        let mut opened: Vec<OpenRoot> = Vec::new();
         for Root { name, path, write } in roots {
             let config = |why: String| ToolSetupError::config(tool, why);
             ToolName::new(name).map_err(|error| ToolSetupError::name(tool, error))?;
@@ -88,6 +88,16 @@ impl Roots {
             let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(io)?;
             if is_kernel_file_system(&dir).map_err(io)? {
                 return Err(config(format!("the root `{name}` lies in a file system of the kernel")));
+            }
+            // A rule names a path by its root; a file with two such names would slip a rule about one of them.
+            let within = |other: &&OpenRoot| {
+                real.starts_with(&other.path) || std::path::Path::new(&other.path).starts_with(&real)
+            };
+            if let Some(other) = opened.iter().find(within) {
+                return Err(config(format!(
+                    "the roots `{name}` and `{}` lie one inside the other; declare the outer one alone",
+                    other.name
+                )));
             }
             let device = dir.dir_metadata().map_err(io)?.dev();
             opened.push(OpenRoot { name: name.clone(), path: text.to_owned(), write: *write, dir, device });

@@ -25,6 +25,7 @@ use probity_egress::{
     Egress, EgressValue, SamePrincipal, egress_error, egress_panic, egress_text, egress_value,
 };
 use tokio::runtime::RuntimeFlavor;
+use tokio::sync::mpsc;
 use tokio::task::{Id, JoinSet};
 
 use crate::run::{Outcome, Run, RunSpec, SpecError, Step, reply_text_of};
@@ -141,6 +142,9 @@ struct Driver {
     judge_timeout: Duration,
     started_ms: u64,
     work: JoinSet<Outcome>,
+    // Held by every tool at work; when all are let go, no tool's future is left.
+    alive: mpsc::Sender<()>,
+    tools_gone: mpsc::Receiver<()>,
     // What each task at work owes, should it break.
     owed: HashMap<Id, Owed>,
     // The model client's advice for the failure that ends the run.
@@ -155,6 +159,8 @@ impl Driver {
         let (output_bytes_max, judge_timeout) =
             (limits.tool_output_bytes_max, Duration::from_millis(limits.judge_timeout_ms));
         let started_ms = host.clock.monotonic_ms();
+        // Nothing is ever sent: what counts is who still holds the sender.
+        let (alive, tools_gone) = mpsc::channel(1);
         Self {
             model: task.model,
             tools: spec.tools.iter().map(|tool| tool.name.clone()).zip(task.tools).collect(),
@@ -168,6 +174,8 @@ impl Driver {
             judge_timeout,
             started_ms,
             work: JoinSet::new(),
+            alive,
+            tools_gone,
             owed: HashMap::new(),
             hint: None,
         }
@@ -208,8 +216,11 @@ impl Driver {
         self.work.abort_all();
         // A task that blocks its thread cannot be aborted; it is left behind rather than waited for.
         let grace = Duration::from_millis(SHUTDOWN_GRACE_MS);
+        drop(self.alive);
         let gone = async {
             while self.work.join_next().await.is_some() {}
+            // Dropping a tool's future ends what it started; a host that exits right after the run must not be faster.
+            while self.tools_gone.recv().await.is_some() {}
             self.watch.reported().await;
         };
         let _late = tokio::time::timeout(grace, gone).await;
@@ -274,7 +285,7 @@ impl Driver {
                     let timeout = Duration::from_millis(timeout_ms);
                     self.start(
                         Owed::Result(permit.call().id()),
-                        tool::run(tool, permit, timeout, self.output_bytes_max, clock),
+                        tool::run(tool, permit, timeout, self.output_bytes_max, clock, self.alive.clone()),
                     );
                 }
                 Step::Done(ending) => return Some(ending),

@@ -9,6 +9,7 @@ use probity_contract::{
     ToolOutput,
 };
 use probity_egress::{SamePrincipal, egress_panic, one_line_untrusted};
+use tokio::sync::mpsc;
 
 use super::owned::Owned;
 use super::watch::{Broken, Watch};
@@ -35,12 +36,14 @@ pub(super) async fn resolve(
     Outcome::Resolved { call, result }
 }
 
+/// Runs a permitted call. `alive` is let go when the tool's own future is gone: what that had to stop is stopped then.
 pub(super) async fn run(
     tool: Option<Arc<dyn Tool>>,
     permit: Permit,
     timeout: Duration,
     output_bytes_max: usize,
     clock: Arc<dyn Clock>,
+    alive: mpsc::Sender<()>,
 ) -> Outcome {
     let call = permit.call().id();
     let started_ms = clock.monotonic_ms();
@@ -51,7 +54,10 @@ pub(super) async fn run(
             let mut stop = Stop { signal: Cancel::new(), armed: true };
             let cancel = stop.signal.clone();
             let context = ToolContext { cancel, timeout, output_bytes_max, idempotency_key };
-            let work = async move { tool.run(permit, context).await };
+            let work = async move {
+                let _alive = alive;
+                tool.run(permit, context).await
+            };
             let result = bounded(work, timeout, "come back").await.unwrap_or_else(Err);
             stop.armed = matches!(&result, Err(error) if error.class == ToolErrorClass::TimedOut);
             result

@@ -11,9 +11,9 @@ use serde::Deserialize;
 
 use super::FsAct;
 use super::content::{kind_word, open_dir_in};
-use crate::path::is_hard_to_see;
 use crate::root::Resolved;
 use crate::stop::Stop;
+use probity_egress::is_hard_to_see;
 
 /// Entries that one answer shows.
 const ENTRIES_MAX: usize = 2_000;

@@ -23,15 +23,12 @@ use url::Url;
 
 pub use host::{AllowedHost, AllowedHostError};
 
-use crate::clip;
 use crate::fs::{as_judged, read_arguments};
 use crate::root::refused;
 use crate::schema;
 use crate::setup::ToolSetupError;
 use crate::stop::{cancelled, timed_out};
 
-/// Redirects that one call follows.
-const REDIRECTS_MAX: usize = 5;
 /// Bytes of one URL.
 const URL_BYTES_MAX: usize = 8 * 1024;
 
@@ -57,7 +54,7 @@ impl HttpConfig {
 /// The tool `http_get`.
 ///
 /// It asks only allowed hosts, only addresses that are public unless the host was declared private, and follows
-/// redirects only to the same host. It sends no cookies, no credentials and nothing of the environment.
+/// no redirect. It sends no cookies, no credentials and nothing of the environment.
 ///
 /// It does not promise that an allowed host is harmless: what a model puts into a URL reaches that host.
 pub struct HttpGetTool {
@@ -83,8 +80,8 @@ impl HttpGetTool {
         let hosts: Vec<String> = config.hosts.iter().map(ToString::to_string).collect();
         let allowed = if hosts.is_empty() { "none".to_owned() } else { hosts.join(", ") };
         let description = format!(
-            "Reads a text resource with HTTP GET and returns status, type and body as they are. Redirects are followed \
-             on the same host only. Allowed hosts: {allowed}."
+            "Reads a text resource with HTTP GET and returns status, type and body as they are. A redirect is told, not \
+             followed. Allowed hosts: {allowed}."
         );
         Ok(Self {
             spec: schema::spec::<Args>("http_get", description, Effect::Pure)?,
@@ -96,7 +93,7 @@ impl HttpGetTool {
 
     /// Reads a URL and finds the entry that allows it.
     fn check(&self, text: &str) -> Result<(Url, &AllowedHost), ToolError> {
-        if text.len() > URL_BYTES_MAX || text.chars().any(crate::path::is_hard_to_see) {
+        if text.len() > URL_BYTES_MAX || text.chars().any(probity_egress::is_hard_to_see) {
             return Err(refused(format!(
                 "the URL is longer than {URL_BYTES_MAX} bytes or holds characters that are hard to see"
             )));
@@ -126,17 +123,18 @@ impl HttpGetTool {
         Ok((url, entry))
     }
 
-    async fn fetch(&self, mut text: String) -> Result<Response, ToolError> {
-        for _ in 0..=REDIRECTS_MAX {
-            let (url, entry) = self.check(&text)?;
-            let client = if entry.is_private() { &self.private } else { &self.public };
-            let response = client.get(url.clone()).send().await.map_err(|error| failed(&url, &error))?;
-            match moved(&url, &response)? {
-                Some(next) => text = next.into(),
-                None => return Ok(response),
-            }
+    async fn fetch(&self, text: &str, bytes_max: usize) -> Result<ToolOutput, ToolError> {
+        let (url, entry) = self.check(text)?;
+        let client = if entry.is_private() { &self.private } else { &self.public };
+        let response = client.get(url.clone()).send().await.map_err(|error| failed(&url, &error))?;
+        match moved(&url, &response)? {
+            Some(next) => Ok(ToolOutput::text(format!(
+                "The host answers {} and redirects to {next} . Nothing was followed: what was judged was the first \
+                 address. To read the other one, call http_get with it.",
+                response.status().as_u16()
+            ))),
+            None => body::read(response, bytes_max).await,
         }
-        Err(refused(format!("more than {REDIRECTS_MAX} redirects")))
     }
 }
 
@@ -158,7 +156,7 @@ impl Tool for HttpGetTool {
             let (url, _) = self.check(&args.url)?;
             as_judged(permit.call().targets(), &target(&url)?)?;
             let bytes_max = self.config.body_bytes_max.min(cx.output_bytes_max);
-            let work = async { body::read(self.fetch(args.url).await?, bytes_max).await };
+            let work = self.fetch(&args.url, bytes_max);
             tokio::select! {
                 biased;
                 () = cx.cancel.fired() => Err(cancelled()),
@@ -191,25 +189,17 @@ fn target(url: &Url) -> Result<Vec<Target>, ToolError> {
     Ok(vec![Target::Url { url: url.to_string(), host: host.to_owned(), port, method: "GET".to_owned() }])
 }
 
-/// Where a redirect leads, when it may be followed: the same host and port, or from HTTP to HTTPS on their own ports.
+/// Where a redirect leads. It is never followed: the address that was judged is the one that is read.
 fn moved(from: &Url, response: &Response) -> Result<Option<Url>, ToolError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let Some(location) = response.headers().get(LOCATION) else { return Ok(None) };
     let next = location.to_str().ok().and_then(|location| from.join(location).ok());
-    let Some(next) = next else { return Err(refused("the host redirects to an address that is not valid")) };
-    let ports = |url: &Url| (url.scheme().to_owned(), url.port_or_known_default());
-    let upgraded =
-        ports(from) == ("http".to_owned(), Some(80)) && ports(&next) == ("https".to_owned(), Some(443));
-    if next.host() == from.host() && (ports(&next) == ports(from) || upgraded) {
-        return Ok(Some(next));
+    match next {
+        Some(next) if next.as_str().len() <= URL_BYTES_MAX => Ok(Some(next)),
+        Some(_) | None => Err(refused("the host redirects to an address that is not valid")),
     }
-    let place = format!("{}://{}", next.scheme(), next.host_str().unwrap_or_default());
-    Err(refused(format!(
-        "the host redirects to `{}`, another place; redirects are followed on the same host only",
-        clip::word(&place)
-    )))
 }
 
 fn failed(url: &Url, error: &reqwest::Error) -> ToolError {

@@ -181,7 +181,12 @@ fn resolve(roots: &Arc<Roots>, args: &Args) -> Result<Resolved, ToolError> {
 
 fn targets(args: &Args, cwd: &Resolved) -> Result<Vec<Target>, ToolError> {
     let access = if cwd.root()?.write { Access::Write } else { Access::Read };
-    Ok(vec![Target::Command { argv: args.argv.clone() }, cwd.target(access, false)?])
+    let mut targets = vec![Target::Command { argv: args.argv.clone() }, cwd.target(access, false)?];
+    // A shell or an interpreter does what it reads there; rules judge it like a command.
+    if let Some(stdin) = args.stdin.as_ref().filter(|stdin| !stdin.is_empty()) {
+        targets.push(Target::Other { what: "stdin".to_owned(), value: stdin.clone() });
+    }
+    Ok(targets)
 }
 
 #[cfg(target_os = "linux")]

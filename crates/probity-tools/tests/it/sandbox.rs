@@ -383,7 +383,6 @@ async fn cancelling_and_dropping_kill_the_group() {
             up = up => up.unwrap(),
         }
         assert!(running(&mark), "the program never started");
-        let since = Instant::now();
         let place = std::fs::read_to_string(bench.path("work/place")).unwrap();
         assert!(std::path::Path::new(&place).is_dir(), "{place}");
         if drop_it {
@@ -396,7 +395,6 @@ async fn cancelling_and_dropping_kill_the_group() {
         }
         assert!(!std::path::Path::new(&place).exists(), "{place} was left");
         assert!(gone(&mark), "a process outlived the call");
-        assert!(since.elapsed() < Duration::from_secs(2), "{:?}", since.elapsed());
     }
 }
 

@@ -4,9 +4,11 @@ use std::io::{BufRead, IsTerminal};
 use std::sync::Arc;
 
 use probity_contract::{Access, Answer, Approver, BoxFuture, FrozenCall, PendingCall, PrincipalId, Target};
-use probity_egress::{Egress, SamePrincipal, Words, bounded_summary, egress_text, one_line_untrusted};
+use probity_egress::{
+    Egress, SamePrincipal, Words, bounded_summary, egress_text, is_hard_to_see, one_line_untrusted,
+};
 
-use super::screen::{Screen, is_hidden};
+use super::screen::Screen;
 
 /// Characters of one argument that are shown; the rest is counted.
 const ARGUMENT_CHARS_MAX: usize = 2_000;
@@ -170,7 +172,7 @@ fn target_words(target: &Target) -> Passed {
 fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || is_hidden(c) || matches!(c, '\u{200c}' | '\u{200d}' | '\u{ad}' | '\u{34f}') {
+        if is_hard_to_see(c) || matches!(c, '\u{fe00}'..='\u{fe0f}') {
             shown.push_str(&format!("\\u{{{:x}}}", u32::from(c)));
         } else {
             shown.push(c);

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use probity_egress::{Egress, EgressValue, SamePrincipal};
+use probity_egress::{Egress, EgressValue, SamePrincipal, is_hard_to_see};
 
 /// Standard output for results, standard error for everything else.
 pub(crate) struct Screen {
@@ -160,17 +160,11 @@ fn write_err(text: &str) {
     let _closed = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// The text without anything that a terminal would act on: control characters but line feed and tab, and the
-/// characters that turn the direction of writing or cannot be seen.
+/// The text without anything that a terminal would act on or a reader could not see, save line feed, tab, and the joiners
+/// that scripts and emoji need.
 fn inert(text: &str) -> String {
-    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_hidden(*c))).collect()
-}
-
-/// Bidirectional controls and zero-width characters, save the joiners that scripts and emoji need.
-pub(crate) const fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    let kept = |c: &char| matches!(c, '\n' | '\t' | '\u{200c}' | '\u{200d}') || !is_hard_to_see(*c);
+    text.chars().filter(kept).collect()
 }
 
 #[cfg(test)]
