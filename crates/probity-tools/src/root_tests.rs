@@ -163,6 +163,10 @@ fn unusable_roots_are_refused() {
     assert!(refused(&[]).contains("at least one root"));
     assert!(refused(&[root("a b", place.path())]).contains("a b"));
     assert!(refused(&[root("a", place.path()), root("a", place.path())]).contains("two roots"));
+    std::fs::create_dir(place.path().join("inner")).unwrap();
+    let inner = root("b", &place.path().join("inner"));
+    assert!(refused(&[root("a", place.path()), inner.clone()]).contains("one inside the other"));
+    assert!(refused(&[inner, root("a", place.path())]).contains("one inside the other"));
     assert!(refused(&[root("a", &place.path().join("missing"))]).contains("open the root `a`"));
     #[cfg(target_os = "linux")]
     assert!(refused(&[root("a", Path::new("/proc/self"))]).contains("file system of the kernel"));

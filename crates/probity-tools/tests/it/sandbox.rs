@@ -501,6 +501,11 @@ async fn the_targets_are_the_command_and_its_directory() {
         let targets = tool.targets(&arguments(&value)).await.unwrap();
         assert_eq!(targets, [Target::Command { argv: argv.clone() }, expected]);
     }
+    // What a program is fed is judged like what it is called with.
+    let fed = json!({"argv": ["sh"], "stdin": "rm -rf x"});
+    let targets = tool.targets(&arguments(&fed)).await.unwrap();
+    let stdin = Target::Other { what: "stdin".to_owned(), value: "rm -rf x".to_owned() };
+    assert_eq!(targets.last(), Some(&stdin));
     assert_eq!(class(&bench.run(json!({"argv": ["true"], "cwd": "out"})).await), Refused);
     assert_eq!(tool.spec().effect, Effect::Once);
     // A directory that leads elsewhere than when it was judged.
