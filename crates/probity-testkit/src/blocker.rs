@@ -4,7 +4,7 @@ use std::time::Duration;
 use crate::lock;
 
 /// Blocked threads give up after this long, so that a failing test still ends.
-const BLOCKED_S_MAX: u64 = 10;
+const BLOCKED_S_MAX: u64 = 60;
 
 /// Blocks whole threads, as badly written policies and tools do, until the test releases them.
 #[derive(Debug, Clone, Default)]

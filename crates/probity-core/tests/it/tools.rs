@@ -83,7 +83,7 @@ async fn a_tool_that_blocks_its_thread_is_given_up_at_its_time() {
     let tool = act(Acts::Blocks(blocker.clone()));
     let started = std::time::Instant::now();
     let played = one_call(&tool).await;
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(outcomes(&played), [ToolOutcomeKind::Unknown(ToolErrorClass::TimedOut)]);
     blocker.release();
 }

@@ -325,6 +325,23 @@ fn running(word: &str) -> bool {
         .any(|line| line.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes()))
 }
 
+/// Whether such a process may still do anything: one with SIGKILL pending is only on its way out.
+fn runs_on(word: &str) -> bool {
+    const SIGKILL: u64 = 1 << 8;
+    let pending = |status: &str, name: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix(name));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let ours = std::fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| line.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes()));
+        // Gone between the two reads is gone.
+        let Ok(status) = std::fs::read_to_string(entry.path().join("status")) else { return false };
+        let leaving = status.contains("State:\tZ") || status.contains("State:\tX");
+        ours && !leaving && (pending(&status, "SigPnd:") | pending(&status, "ShdPnd:")) & SIGKILL == 0
+    })
+}
+
 /// A number of seconds to sleep that stands for one test alone.
 fn mark(test: u32) -> String {
     format!("{}.{test:03}", 100_000 + std::process::id())
@@ -343,7 +360,7 @@ async fn children_in_the_background_die_with_the_program() {
         .await;
     assert!(text.starts_with("exit code 0") && text.contains("kept\ndone\n"), "{text}");
     assert!(gone(&mark), "a child outlived the program");
-    assert!(started.elapsed() < Duration::from_secs(10), "the children were waited for");
+    assert!(started.elapsed() < Duration::from_secs(30), "the children were waited for");
 }
 
 #[tokio::test]
@@ -356,7 +373,7 @@ async fn the_end_of_time_kills_the_group() {
     let (class, words) = call_in(&bench.tool(), json!({"argv": ["sh", "-c", script]}), cx).await.unwrap_err();
     assert_eq!(class, TimedOut);
     assert!(words.contains("1500 ms") && words.contains("`waiting`"), "{words}");
-    assert!(started.elapsed() < Duration::from_secs(6));
+    assert!(started.elapsed() < Duration::from_secs(30));
     assert!(gone(&mark), "a process outlived the call");
 }
 
@@ -388,7 +405,7 @@ async fn cancelling_and_dropping_kill_the_group() {
         if drop_it {
             // A host that ends now gives no thread any more time.
             drop(running_call);
-            assert!(!running(&mark), "a process outlived the drop");
+            assert!(!runs_on(&mark), "a process was not killed by the drop itself");
         } else {
             cancel.fire();
             assert_eq!(class(&running_call.await), Cancelled);
