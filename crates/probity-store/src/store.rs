@@ -141,8 +141,8 @@ impl Store {
                 return Ok(exact.clone());
             }
             let only = if candidates.len() == 1 { candidates.pop() } else { None };
-            only.ok_or_else(|| match candidates.is_empty() {
-                true => StoreError::NotFound(prefix.chars().filter(|c| !c.is_control()).take(64).collect()),
+            only.ok_or(match candidates.is_empty() {
+                true => StoreError::NotFound(prefix),
                 false => StoreError::Ambiguous { prefix, candidates },
             })
         }))

@@ -42,7 +42,7 @@ async fn list_invoices(arguments: InvoicesArguments) -> Result<ToolOutput, ToolE
     Ok(ToolOutput::text(format!("overdue for {days} days or more: INV-7: 120.50 EUR")))
 }
 
-/// Lets reading pass in office hours and nothing else.
+/// Lets invoices be looked up, and nothing else.
 struct ReadOnly {
     name: PolicyName,
 }

@@ -272,9 +272,9 @@ fn render(finished: &supervise::Finished, bytes_max: usize) -> String {
 fn stopped_error(stopped: &supervise::Stopped) -> ToolError {
     let mut error = stopped.error.clone();
     let words = if stopped.stderr.is_empty() { stopped.stdout.text() } else { stopped.stderr.text() };
-    let words = clip::suffix(words.trim(), 120);
-    if !words.is_empty() {
-        error.message.push_str(&format!("; the program's last words: `{}`", clip::word(words)));
+    if !words.trim().is_empty() {
+        let words = clip::last_words(&words, 120);
+        error.message.push_str(&format!("; the program's last words: `{words}`"));
     }
     error
 }
