@@ -68,8 +68,8 @@ mod clean;
 mod egress;
 mod engine;
 mod fence;
+mod fingerprint;
 mod imitation;
-
 mod known;
 mod limits;
 mod line;

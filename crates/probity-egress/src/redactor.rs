@@ -2,7 +2,7 @@ use std::marker::PhantomData;
 
 use crate::egress::Egress;
 use crate::engine::Engine;
-use crate::report::Report;
+use crate::report::{Finding, Report};
 use crate::tier::Tier;
 
 /// Tier `T`'s pass over a stream.
@@ -25,6 +25,16 @@ impl<T: Tier> Redactor<T> {
     /// A pass at the start of a stream. It consults the secrets that are registered now.
     pub fn new() -> Self {
         Self { engine: Engine::new(T::REMOVES_LOCATIONS), report: Report::new(), tier: PhantomData }
+    }
+
+    /// A pass at the start of a stream that fills `report`, for fingerprints: [`Report::with_key`].
+    pub fn with_report(report: Report) -> Self {
+        Self { report, ..Self::new() }
+    }
+
+    /// Takes the findings that are complete so far; for a stream with more of them than a report keeps.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        self.report.take_findings()
     }
 
     /// Feeds a chunk and returns what is decided so far, possibly nothing.

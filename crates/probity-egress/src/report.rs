@@ -4,23 +4,42 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use crate::fingerprint::Fingerprints;
+
 /// How many findings a [`Report`] keeps; beyond it findings are counted and not kept.
 pub const REPORT_FINDINGS_MAX: usize = 10_000;
 
 /// What a pass removed: where and why, never the text.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+///
+/// Two removals of one text have one [fingerprint](Finding::fingerprint) within reports of one key, and nothing can be
+/// concluded from fingerprints without it. A report that was made without a key has none.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Report {
     findings: Vec<Finding>,
     total: u64,
+    #[serde(skip)]
+    fingerprints: Fingerprints,
+    /// Whether the last finding still grows.
+    #[serde(skip)]
+    open: bool,
+    /// Whether the last removal was kept.
+    #[serde(skip)]
+    kept: bool,
 }
 
 impl Report {
-    /// An empty report.
+    /// An empty report without fingerprints.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The findings in the order of the text, at most [`REPORT_FINDINGS_MAX`].
+    /// An empty report whose findings carry a fingerprint under `key`, which must be random and kept by nobody: with a
+    /// known key, a short secret can be guessed from its fingerprint.
+    pub fn with_key(key: [u8; 32]) -> Self {
+        Self { fingerprints: Fingerprints::under(key), ..Self::default() }
+    }
+
+    /// The findings in the order of the text, at most [`REPORT_FINDINGS_MAX`] at a time.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -35,36 +54,72 @@ impl Report {
         self.total == 0
     }
 
-    pub(crate) fn add(&mut self, finding: Finding) {
+    /// Takes the findings that are complete out of the report, which makes room for others; [`total`](Self::total) stays.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        let growing = usize::from(self.open && self.kept);
+        let complete = self.findings.len().saturating_sub(growing);
+        self.findings.drain(..complete).collect()
+    }
+
+    pub(crate) fn add(&mut self, finding: Finding, removed: &str) {
+        self.close_last();
         self.total = self.total.saturating_add(1);
-        if self.findings.len() < REPORT_FINDINGS_MAX {
+        self.kept = self.findings.len() < REPORT_FINDINGS_MAX;
+        self.open = true;
+        if self.kept {
             self.findings.push(finding);
+            self.fingerprints.begin(removed);
         }
     }
 
-    /// Adds removed bytes to the last finding, whose marker was emitted before its end was seen.
-    pub(crate) fn grow_last(&mut self, bytes: usize) {
-        if usize::try_from(self.total) == Ok(self.findings.len())
+    /// Adds removed text to the last finding, whose marker was emitted before its end was seen.
+    pub(crate) fn grow_last(&mut self, removed: &str) {
+        if self.kept
             && let Some(last) = self.findings.last_mut()
         {
-            last.len = last.len.saturating_add(bytes);
+            last.input.end = last.input.end.saturating_add(removed.len());
+            self.fingerprints.extend(removed);
         }
     }
+
+    /// Nothing more belongs to the last finding.
+    pub(crate) fn close_last(&mut self) {
+        if self.open
+            && self.kept
+            && let Some(last) = self.findings.last_mut()
+        {
+            last.fingerprint = self.fingerprints.end();
+        }
+        self.open = false;
+    }
 }
+
+/// Reports are equal when they tell the same.
+impl PartialEq for Report {
+    fn eq(&self, other: &Self) -> bool {
+        self.total == other.total && self.findings == other.findings
+    }
+}
+
+impl Eq for Report {}
 
 /// One removal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// What recognised it: the id of a kind of the vocabulary, or a rule of the engine such as `name` or `cookie`.
+    pub rule: &'static str,
     /// The kind, as the marker names it.
     pub kind: &'static str,
     /// What gave it away.
     pub source: Source,
     /// How sure the pass was. A low confidence is redacted like a high one.
     pub confidence: Confidence,
-    /// Where the marker stands in the output, in bytes.
-    pub span: Range<usize>,
-    /// How many bytes of the input it replaced.
-    pub len: usize,
+    /// What was removed, in bytes of the input.
+    pub input: Range<usize>,
+    /// Where the marker stands, in bytes of the output.
+    pub output: Range<usize>,
+    /// The first 64 bits of HMAC-SHA-256 over the removed text, in hexadecimal.
+    pub fingerprint: Option<String>,
 }
 
 /// What gave a finding away.
@@ -75,6 +130,12 @@ pub enum Source {
     Registered,
     /// The shape of the value: a vendor's prefix, a key block.
     Format,
+    /// Its shape, and the checksum inside it holds.
+    Checksum,
+    /// Something was recognised inside an encoding (base64, say), which is removed whole.
+    Decoded,
+    /// The words around it, and a value that looks drawn.
+    Context,
     /// The name the value stands under.
     Name,
     /// Where it stands: the password of a URL, an authorization header.

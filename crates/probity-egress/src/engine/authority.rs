@@ -63,6 +63,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Optio
         return Ok(None);
     }
     Ok(Some(Found {
+        rule: "url-userinfo",
         kind: "url-password",
         source: Source::Structure,
         confidence: Confidence::High,

@@ -25,6 +25,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>) -> Result<Option<Found>, St
         return Ok(None);
     }
     Ok(Some(Found {
+        rule: "key-block",
         kind: "private-key",
         source: Source::Format,
         confidence: Confidence::High,

@@ -16,6 +16,7 @@ pub(super) fn find(known: &KnownForms, first: char, cursor: &Cursor<'_>) -> Resu
         let mut ahead = cursor.clone();
         if ahead.literal(form.get(..compared).unwrap_or_default())? {
             return Ok(Some(Found {
+                rule: "registered",
                 kind: "registered",
                 source: Source::Registered,
                 confidence: Confidence::Certain,

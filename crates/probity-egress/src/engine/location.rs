@@ -23,7 +23,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Optio
 }
 
 fn location(kind: &'static str, cut: usize, then: Option<Swallow>) -> Found {
-    Found { kind, source: Source::Location, confidence: Confidence::High, keep: 0, cut, then }
+    Found { rule: kind, kind, source: Source::Location, confidence: Confidence::High, keep: 0, cut, then }
 }
 
 /// The length of a URL's unmistakable beginning: a scheme with `//`, `file:` or `mailto:`, or `www.`.

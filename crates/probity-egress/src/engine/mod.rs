@@ -36,6 +36,8 @@ pub(crate) struct Engine {
     retry_bytes: usize,
     left: Left,
     swallow: Option<Swallow>,
+    /// Bytes of input that are settled, apart from `pending`.
+    read: usize,
     written: usize,
 }
 
@@ -77,6 +79,7 @@ impl Left {
 /// A candidate that was found: what to keep in front of it, what to remove, and how the rest of it is recognised.
 #[derive(Debug)]
 struct Found {
+    rule: &'static str,
     kind: &'static str,
     source: Source,
     confidence: Confidence,
@@ -90,10 +93,10 @@ struct Found {
 
 impl Engine {
     pub(crate) fn new(locations: bool) -> Self {
-        Self::with(LooksFor { locations, names: true }, crate::known::current(), 0)
+        Self::with(LooksFor { locations, names: true }, crate::known::current(), 0, 0)
     }
 
-    fn with(looks_for: LooksFor, known: Arc<KnownForms>, written: usize) -> Self {
+    fn with(looks_for: LooksFor, known: Arc<KnownForms>, read: usize, written: usize) -> Self {
         Self {
             looks_for,
             known,
@@ -101,6 +104,7 @@ impl Engine {
             retry_bytes: 0,
             left: Left::OPEN,
             swallow: None,
+            read,
             written,
         }
     }
@@ -131,6 +135,10 @@ impl Engine {
                 Err(Starved) => break,
             }
         }
+        self.read += at;
+        if last {
+            report.close_last();
+        }
         self.pending = text.get(at..).unwrap_or_default().to_owned();
         self.retry_bytes = self.pending.len() + self.pending.len() / 16 + 1;
     }
@@ -149,8 +157,9 @@ impl Engine {
             let read = swallow.step(&cursor)?;
             if read == 0 {
                 self.swallow = None;
+                report.close_last();
             }
-            report.grow_last(read);
+            report.grow_last(text.get(at..at + read).unwrap_or_default());
             return Ok(read);
         }
         // What is invisible goes through on its own; detectors start at what is visible, and look through the rest.
@@ -214,7 +223,7 @@ impl Engine {
         let kept = text.get(at..at + found.keep).unwrap_or_default();
         if !kept.is_empty() {
             let looks_for = LooksFor { names: false, ..self.looks_for };
-            let mut inner = Self::with(looks_for, Arc::clone(&self.known), self.written);
+            let mut inner = Self::with(looks_for, Arc::clone(&self.known), self.read + at, self.written);
             inner.left = self.left;
             inner.push(kept, out, report);
             inner.finish(out, report);
@@ -225,13 +234,12 @@ impl Engine {
             out.push_str(piece);
             self.written += piece.len();
         }
-        report.add(Finding {
-            kind: found.kind,
-            source: found.source,
-            confidence: found.confidence,
-            span: start..self.written,
-            len: found.cut,
-        });
+        let from = at + found.keep;
+        let removed = text.get(from..from + found.cut).unwrap_or_default();
+        let input = self.read + from..self.read + from + found.cut;
+        let Found { rule, kind, source, confidence, .. } = found;
+        let output = start..self.written;
+        report.add(Finding { rule, kind, source, confidence, input, output, fingerprint: None }, removed);
         self.left = Left::OPEN;
         self.swallow = found.then;
         found.keep + found.cut

@@ -73,10 +73,12 @@ fn credential(
     }
     // The name found it; a vendor's shape says more about what it is.
     let shaped = token::find(value.text.chars().next().unwrap_or_default(), &value_cursor, Left::OPEN)?;
-    let (kind, source, confidence) = shaped.map_or((kind, Source::Name, Confidence::Medium), |found| {
-        (found.kind, found.source, found.confidence)
-    });
+    let (rule, kind, source, confidence) = shaped
+        .map_or(("name", kind, Source::Name, Confidence::Medium), |found| {
+            (found.rule, found.kind, found.source, found.confidence)
+        });
     Ok(Some(Found {
+        rule,
         kind,
         source,
         confidence,
@@ -128,6 +130,7 @@ fn authorization(
         && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
         && !(quote.is_none() && text.contains('('));
     Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
+        rule: "authorization",
         kind: "authorization",
         source: Source::Structure,
         confidence: Confidence::High,
@@ -155,6 +158,7 @@ fn cookie(cursor: &Cursor<'_>, mut ahead: Cursor<'_>, operator: Operator) -> Res
         && !value::is_placeholder(text)
         && !text.contains(" = ");
     Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
+        rule: "cookie",
         kind: "cookie",
         source: Source::Structure,
         confidence: Confidence::Medium,
@@ -206,6 +210,7 @@ fn user_flag(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>
     let plausible =
         text.len() >= 4 && !value::is_placeholder(text) && !text.chars().all(|c| c.is_ascii_digit());
     Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
+        rule: "user-flag",
         kind: "password",
         source: Source::Structure,
         confidence: Confidence::Medium,

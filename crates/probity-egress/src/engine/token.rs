@@ -115,6 +115,7 @@ fn match_one(token: &'static Token, cursor: &Cursor<'_>) -> Result<Option<Found>
         return Ok(None);
     }
     Ok(Some(Found {
+        rule: token.kind,
         kind: token.kind,
         source: Source::Format,
         confidence: if open { Confidence::Low } else { Confidence::High },

@@ -32,14 +32,7 @@ fn rows() -> Option<Vec<Value>> {
 fn removed<T: Tier>(text: &str) -> Vec<(usize, usize)> {
     let mut report = Report::new();
     egress_text_reporting::<T>(text, &mut report);
-    let (mut ranges, mut input, mut output) = (Vec::new(), 0, 0);
-    for finding in report.findings() {
-        input += finding.span.start - output;
-        ranges.push((input, input + finding.len));
-        input += finding.len;
-        output = finding.span.end;
-    }
-    ranges
+    report.findings().iter().map(|finding| (finding.input.start, finding.input.end)).collect()
 }
 
 fn covered(start: usize, end: usize, removed: &[(usize, usize)]) -> bool {

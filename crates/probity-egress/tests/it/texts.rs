@@ -166,9 +166,9 @@ fn a_report_says_where_and_why_and_nothing_else() {
     let mut report = Report::new();
     let out =
         egress_text_reporting::<SamePrincipal>(&format!("a {} b password=hunter22", github()), &mut report);
-    let spans: Vec<&str> = report.findings().iter().map(|f| &out.as_str()[f.span.clone()]).collect();
+    let spans: Vec<&str> = report.findings().iter().map(|f| &out.as_str()[f.output.clone()]).collect();
     assert_eq!(spans, ["[REDACTED:github-token]", "[REDACTED:password]"]);
-    assert_eq!(report.findings()[0].len, github().len());
+    assert_eq!(report.findings()[0].input.len(), github().len());
     assert_eq!(report.findings()[0].source, Source::Format);
     assert_eq!(report.findings()[1].source, Source::Name);
     assert_eq!(report.findings()[1].confidence, Confidence::Medium);
