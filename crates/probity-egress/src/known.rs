@@ -13,9 +13,21 @@ pub(crate) struct KnownForms {
     forms: Vec<Arc<str>>,
     /// The first characters of the forms: most positions of a text are settled by one look.
     firsts: BTreeSet<char>,
+    /// One bit for each pair of bytes that a form begins with; empty when nothing is registered.
+    pairs: Vec<u64>,
 }
 
 impl KnownForms {
+    /// Whether a form begins with the two bytes, the first in the upper half.
+    pub(crate) fn has_pair(&self, pair: usize) -> bool {
+        self.pairs.get(pair >> 6).is_some_and(|word| word >> (pair & 63) & 1 != 0)
+    }
+
+    /// One bit for each pair of bytes, or nothing.
+    pub(crate) fn pairs(&self) -> &[u64] {
+        &self.pairs
+    }
+
     pub(crate) fn starting_with(&self, first: char) -> impl Iterator<Item = &Arc<str>> {
         let forms = if self.firsts.contains(&first) { self.forms.as_slice() } else { &[] };
         forms.iter().filter(move |form| form.starts_with(first))
@@ -46,7 +58,16 @@ pub fn register_secret(secret: &str) -> bool {
     forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     forms.dedup();
     let firsts = forms.iter().filter_map(|form| form.chars().next()).collect();
-    *known = Some(Arc::new(KnownForms { forms, firsts }));
+    let mut pairs = if forms.is_empty() { Vec::new() } else { vec![0; (1 << 16) / 64] };
+    for form in &forms {
+        if let Some([first, second]) = form.as_bytes().first_chunk() {
+            let pair = usize::from(*first) << 8 | usize::from(*second);
+            if let Some(word) = pairs.get_mut(pair >> 6) {
+                *word |= 1_u64 << (pair & 63);
+            }
+        }
+    }
+    *known = Some(Arc::new(KnownForms { forms, firsts, pairs }));
     !lines.is_empty()
 }
 

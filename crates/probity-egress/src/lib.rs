@@ -46,7 +46,7 @@
 //!   passing what was passed changes nothing.
 //! - A pass comes before a cut, and no cut falls inside a marker or a grapheme.
 //! - Any chunking of a stream gives byte for byte the pass over the whole; at most [`STREAM_HOLDBACK_BYTES_MAX`] bytes
-//!   are held back, ordinary prose by a word. It follows from how the input is read: a decision that was reached has not
+//!   are held back, ordinary prose by about a hundred. It follows from how the input is read: a decision that was reached has not
 //!   looked at anything a later chunk could change.
 //! - The work is linear in the text, nothing backtracks, and no input panics. A secret of any length is swallowed in
 //!   constant memory once its marker is out.

@@ -6,8 +6,9 @@ pub(crate) const WINDOW_BYTES: usize = 4 * 1024;
 /// The most input a [`Redactor`](crate::Redactor) holds back between two pushes, whatever the input.
 ///
 /// A decision looks at most 4 KiB ahead. After a decision that had to wait it is tried again when a sixteenth more has
-/// arrived, so that a stream of single characters stays linear; hence the margin. Ordinary prose is held back by one
-/// word. The length of a secret does not count: once it is certain, its marker is out and the rest is swallowed.
+/// arrived, so that a stream of single characters stays linear; hence the margin. Ordinary prose is held back by about a
+/// hundred bytes: so much must have arrived before it is known that nothing begins at a position. The length of a secret
+/// does not count: once it is certain, its marker is out and the rest is swallowed.
 pub const STREAM_HOLDBACK_BYTES_MAX: usize = WINDOW_BYTES + WINDOW_BYTES / 16 + 8;
 
 /// How deep [`egress_value`](crate::egress_value) follows a value; what lies deeper is a marker.

@@ -14,7 +14,6 @@ pub fn egress_text<T: Tier>(text: &str) -> Egress<T> {
 pub fn egress_text_reporting<T: Tier>(text: &str, report: &mut Report) -> Egress<T> {
     let mut engine = Engine::new(T::REMOVES_LOCATIONS);
     let mut out = String::with_capacity(text.len());
-    engine.push(text, &mut out, report);
-    engine.finish(&mut out, report);
+    engine.pass(text, &mut out, report);
     Egress::passed(out)
 }

@@ -12,18 +12,31 @@ pub(crate) struct Starved;
 /// that is the whole argument for "any chunking gives the same bytes", and for the bound on what is held back.
 ///
 /// What a reader does not see (colour sequences, zero-width characters) is skipped: matching is done on the visible
-/// text, cutting in the original.
+/// text, cutting in the original. A cursor that [undoes](Self::undoing) also reads `%3D`, `&#61;` and `\u003d` as the
+/// character they stand for.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
     limit: usize,
     last: bool,
+    undo: bool,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn open(text: &'a str, at: usize, last: bool) -> Self {
-        Self { text, at, limit: at.saturating_add(WINDOW_BYTES), last }
+        Self { text, at, limit: at.saturating_add(WINDOW_BYTES), last, undo: false }
+    }
+
+    /// The same, undoing percent, entity and `\u` encoding, nested or not.
+    pub(crate) fn undoing(&self) -> Self {
+        Self { undo: true, ..self.clone() }
+    }
+
+    /// A cursor `len` bytes further, with a window of its own.
+    pub(crate) fn after(&self, len: usize) -> Self {
+        let at = self.at + len;
+        Self { at, limit: at.saturating_add(WINDOW_BYTES), ..self.clone() }
     }
 
     /// Offset of the next unread byte.
@@ -43,7 +56,13 @@ impl<'a> Cursor<'a> {
 
     /// The next visible character, or `None` at the end of the input or the window.
     pub(crate) fn next(&mut self) -> Result<Option<char>, Starved> {
-        if self.plain_byte().is_some() {
+        if let Some(byte) = self.plain_byte() {
+            if self.undo
+                && let Some((c, len)) = super::undo::forward(byte, self)?
+            {
+                self.at += len;
+                return Ok(Some(c));
+            }
             return self.next_raw();
         }
         loop {
@@ -103,8 +122,15 @@ impl<'a> Cursor<'a> {
         (byte.is_ascii() && byte != 0x1b && self.at < self.limit).then_some(byte)
     }
 
-    /// The next character, visible or not.
-    fn next_raw(&mut self) -> Result<Option<char>, Starved> {
+    /// Whether an encoded character may follow directly on the next one.
+    pub(crate) fn is_encoded_next(&self) -> Result<bool, Starved> {
+        let mut ahead = self.clone();
+        ahead.next()?;
+        Ok(ahead.peek()?.is_some_and(|c| matches!(c, '%' | '&' | '\\')))
+    }
+
+    /// The next character, visible or not, never undone.
+    pub(super) fn next_raw(&mut self) -> Result<Option<char>, Starved> {
         #[cfg(test)]
         READS.with(|reads| reads.set(reads.get() + 1));
         if let Some(byte) = self.plain_byte() {
@@ -153,7 +179,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// Parameter characters of one control sequence.
-const CSI_CHARS_MAX: usize = 48;
+pub(super) const CSI_CHARS_MAX: usize = 48;
 
 /// Characters that take no room on a screen, or only change direction.
 pub(crate) fn is_zero_width(c: char) -> bool {

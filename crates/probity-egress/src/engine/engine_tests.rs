@@ -1,6 +1,47 @@
+#![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "tests read the corpus")]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+
 use super::Engine;
 use super::cursor::reads;
 use crate::report::Report;
+
+/// What the engine gives that asks the detectors at every position.
+fn exhaustive(text: &str, locations: bool) -> String {
+    let mut engine = Engine { exhaustive: true, ..Engine::new(locations) };
+    let mut out = String::new();
+    engine.pass(text, &mut out, &mut Report::new());
+    out
+}
+
+fn marked(text: &str, locations: bool) -> String {
+    let mut out = String::new();
+    Engine::new(locations).pass(text, &mut out, &mut Report::new());
+    out
+}
+
+#[test]
+fn corpus_redaction_marks_overlook_nothing() {
+    let corpora = std::env::var_os("PROBITY_CORPORA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora"), PathBuf::from);
+    for name in ["dev", "transforms"] {
+        let Ok(file) = File::open(corpora.join(format!("redaction/{name}.jsonl.gz"))) else {
+            println!("skipped: redaction/{name}.jsonl.gz is not there");
+            continue;
+        };
+        for line in BufReader::new(GzDecoder::new(file)).lines() {
+            let row: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+            let text = row["text"].as_str().unwrap();
+            for locations in [false, true] {
+                assert_eq!(marked(text, locations), exhaustive(text, locations), "in {text:?}");
+            }
+        }
+    }
+}
 
 /// How many characters were looked at in a pass of both tiers over `piece`, repeated to about `bytes`.
 fn work(piece: &str, bytes: usize) -> u64 {

@@ -1,44 +1,62 @@
 mod authority;
+mod behind;
 mod cursor;
 mod key_block;
 mod known;
 mod location;
 mod name;
 mod operator;
+mod scan;
 mod swallow;
 mod token;
+mod undo;
 mod value;
 
 use std::mem;
 use std::sync::Arc;
 
 use crate::known::KnownForms;
+use crate::limits::KNOWN_SECRET_BYTES_MIN;
 use crate::report::{Confidence, Finding, Report, Source};
+use behind::{BEHIND_BYTES_MAX, Behind};
 pub(crate) use cursor::is_zero_width;
 use cursor::{Cursor, Starved};
+use scan::{AHEAD_BYTES, Marks, Triggers};
 use swallow::Swallow;
 pub(crate) use value::looks_drawn;
+
+/// How much is scanned at once.
+const BLOCK_BYTES: usize = 32 * 1024;
 
 /// The pass: a machine that is fed text and gives text.
 ///
 /// There is one machine. A pass over a whole text is this machine fed once, so the promise that chunking does not matter
-/// is not a second implementation to keep equal, but a property of [`Cursor`]. The alternative that lost was a matcher
-/// over whole texts with a line or byte window around it for streams: every such window found in the field leaked at its
-/// seams.
+/// is not a second implementation to keep equal, but a property of [`Cursor`] and [`Behind`]. The alternative that lost
+/// was a matcher over whole texts with a line or byte window around it for streams: every such window found in the field
+/// leaked at its seams.
 ///
-/// At each position the machine either copies a character, or finds a candidate and replaces it; what it carries from
-/// one position to the next is [`Left`], the open [`Swallow`], and nothing else.
+/// [`Marks`] say where a detector may find something; all other text is copied in one piece. At a marked position the
+/// detectors are asked from the most to the least certain, and what they find is replaced. What is carried from one
+/// position to the next is the open [`Swallow`], the floor below which nothing is read again, and nothing else.
 #[derive(Debug)]
 pub(crate) struct Engine {
     looks_for: LooksFor,
     known: Arc<KnownForms>,
+    /// What is not settled, behind as much of what is as [`Behind`] may read.
     pending: String,
+    /// Where in `pending` the unsettled begins.
+    at: usize,
+    /// Where in `pending` the last removal or marker ends.
+    floor: usize,
     retry_bytes: usize,
-    left: Left,
     swallow: Option<Swallow>,
-    /// Bytes of input that are settled, apart from `pending`.
+    /// Bytes of input before `pending`.
     read: usize,
     written: usize,
+    marks: Marks,
+    /// Asks at every position, marked or not.
+    #[cfg(test)]
+    exhaustive: bool,
 }
 
 /// Which detectors take part.
@@ -60,19 +78,10 @@ impl Left {
     /// The start of the text, a marker, or something invisible: a token may begin here whatever precedes.
     const OPEN: Self = Self { last: None, before: None };
 
-    fn then(self, c: char) -> Self {
-        Self { last: Some(c), before: self.last }
-    }
-
     /// Whether a word can begin here.
     fn is_boundary(self) -> bool {
         let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
         !(word(self.last) || self.last == Some('-') && word(self.before))
-    }
-
-    /// Whether a command-line flag begins here: one or two dashes stand before, and no word before them.
-    fn is_flag(self) -> bool {
-        self.last == Some('-') && !self.before.is_some_and(char::is_alphanumeric)
     }
 }
 
@@ -101,18 +110,22 @@ impl Engine {
             looks_for,
             known,
             pending: String::new(),
+            at: 0,
+            floor: 0,
             retry_bytes: 0,
-            left: Left::OPEN,
             swallow: None,
             read,
             written,
+            marks: Marks::default(),
+            #[cfg(test)]
+            exhaustive: false,
         }
     }
 
     /// Feeds a chunk; what is decided is appended to `out`.
     pub(crate) fn push(&mut self, chunk: &str, out: &mut String, report: &mut Report) {
         self.pending.push_str(chunk);
-        if self.pending.len() >= self.retry_bytes {
+        if self.held_back_bytes() >= self.retry_bytes {
             self.run(false, out, report);
         }
     }
@@ -120,113 +133,183 @@ impl Engine {
     /// Ends the input: every open question is answered, open candidates with a marker.
     pub(crate) fn finish(&mut self, out: &mut String, report: &mut Report) {
         self.run(true, out, report);
+        report.close_last();
     }
 
     pub(crate) fn held_back_bytes(&self) -> usize {
-        self.pending.len()
+        self.pending.len() - self.at
+    }
+
+    /// A pass over a text that has arrived whole, without a copy of it.
+    pub(crate) fn pass(&mut self, text: &str, out: &mut String, report: &mut Report) {
+        self.settle(text, true, out, report);
+        report.close_last();
     }
 
     fn run(&mut self, last: bool, out: &mut String, report: &mut Report) {
         let text = mem::take(&mut self.pending);
-        let mut at = 0;
-        while at < text.len() {
-            match self.step(&text, at, last, out, report) {
-                Ok(read) => at += read,
-                Err(Starved) => break,
-            }
+        self.settle(&text, last, out, report);
+        let mut keep = self.at.saturating_sub(BEHIND_BYTES_MAX);
+        while !text.is_char_boundary(keep) {
+            keep -= 1;
         }
-        self.read += at;
-        if last {
-            report.close_last();
-        }
-        self.pending = text.get(at..).unwrap_or_default().to_owned();
-        self.retry_bytes = self.pending.len() + self.pending.len() / 16 + 1;
+        self.pending = text;
+        self.pending.drain(..keep);
+        self.at -= keep;
+        self.floor = self.floor.saturating_sub(keep);
+        self.read += keep;
+        let held = self.held_back_bytes();
+        self.retry_bytes = held + held / 16 + 1;
     }
 
-    /// One decision at `at`: how many bytes it settled. It settles none only when it ends a swallow.
-    fn step(
+    /// Settles as much of `text` as can be.
+    fn settle(&mut self, text: &str, last: bool, out: &mut String, report: &mut Report) {
+        let known = Arc::clone(&self.known);
+        let triggers = Triggers::of(&known, self.looks_for.locations);
+        let mut marks = mem::take(&mut self.marks);
+        while self.at < text.len() {
+            if self.swallow.is_some() {
+                if self.swallow_some(text, last, report).is_err() {
+                    break;
+                }
+                continue;
+            }
+            let horizon =
+                if last { text.len() } else { boundary(text, text.len().saturating_sub(AHEAD_BYTES)) };
+            if self.at >= horizon {
+                break;
+            }
+            let to = boundary(text, horizon.min(self.at + BLOCK_BYTES));
+            marks.scan(text, self.at, to, &triggers);
+            if self.block(text, to, last, &marks, out, report).is_err() {
+                break;
+            }
+        }
+        self.marks = marks;
+    }
+
+    /// Settles a scanned block, or up to where something is swallowed.
+    fn block(
         &mut self,
         text: &str,
-        at: usize,
+        to: usize,
+        last: bool,
+        marks: &Marks,
+        out: &mut String,
+        report: &mut Report,
+    ) -> Result<(), Starved> {
+        while self.at < to {
+            let next = self.next_candidate(text, marks).min(to);
+            self.copy(text, next, out);
+            if next == to {
+                break;
+            }
+            self.candidate(text, last, out, report)?;
+            while self.swallow.is_some() && self.at < text.len() {
+                self.swallow_some(text, last, report)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn next_candidate(&self, text: &str, marks: &Marks) -> usize {
+        #[cfg(test)]
+        if self.exhaustive {
+            return self.at;
+        }
+        let mut at = self.at;
+        loop {
+            match marks.next(at) {
+                Some(next) if text.is_char_boundary(next) => return next,
+                Some(next) => at = next + 1,
+                None => return usize::MAX,
+            }
+        }
+    }
+
+    /// One decision at the position: what begins here is replaced, or a character is copied.
+    fn candidate(
+        &mut self,
+        text: &str,
         last: bool,
         out: &mut String,
         report: &mut Report,
-    ) -> Result<usize, Starved> {
+    ) -> Result<(), Starved> {
+        let at = self.at;
         let cursor = Cursor::open(text, at, last);
-        if let Some(swallow) = self.swallow.as_mut() {
-            let read = swallow.step(&cursor)?;
-            if read == 0 {
-                self.swallow = None;
-                report.close_last();
-            }
-            report.grow_last(text.get(at..at + read).unwrap_or_default());
-            return Ok(read);
-        }
         // What is invisible goes through on its own; detectors start at what is visible, and look through the rest.
         let hidden = cursor.hidden()?;
         if hidden > 0 {
-            self.copy(text, at, hidden, out);
-            self.left = Left::OPEN;
-            return Ok(hidden);
+            self.copy(text, at + hidden, out);
+            return Ok(());
         }
         if text.as_bytes().get(at) == Some(&b'[')
             && let Some(len) = marker(&cursor)?
         {
-            self.copy(text, at, len, out);
-            self.left = Left::OPEN;
-            return Ok(len);
+            self.copy(text, at + len, out);
+            self.floor = self.at;
+            return Ok(());
         }
-        if let Some(found) = self.find(&cursor)? {
-            return Ok(self.replace(text, at, found, out, report));
+        if let Some(found) = self.find(&cursor, &Behind::open(text, at, self.floor))? {
+            self.replace(text, found, out, report);
+            return Ok(());
         }
         let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
-        self.copy(text, at, c.len_utf8(), out);
-        self.left = self.left.then(c);
-        Ok(c.len_utf8())
+        self.copy(text, at + c.len_utf8(), out);
+        Ok(())
+    }
+
+    /// Swallows what has arrived of a secret whose marker is out.
+    fn swallow_some(&mut self, text: &str, last: bool, report: &mut Report) -> Result<(), Starved> {
+        let Some(swallow) = self.swallow.as_mut() else { return Ok(()) };
+        let read = swallow.step(&Cursor::open(text, self.at, last))?;
+        report.grow_last(text.get(self.at..self.at + read).unwrap_or_default());
+        self.at += read;
+        self.floor = self.at;
+        if read == 0 {
+            self.swallow = None;
+            report.close_last();
+        }
+        Ok(())
     }
 
     /// What begins at the cursor, asked from the most to the least certain.
-    fn find(&self, cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    fn find(&self, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
         let Some(first) = cursor.peek()? else { return Ok(None) };
+        let left = behind.left();
         if let Some(found) = known::find(&self.known, first, cursor)? {
             return Ok(Some(found));
         }
-        if first.is_whitespace() {
-            return Ok(None);
+        if !first.is_whitespace() {
+            if let Some(found) = key_block::find(first, cursor)? {
+                return Ok(Some(found));
+            }
+            if let Some(found) = token::find(first, cursor, left)? {
+                return Ok(Some(found));
+            }
+            if self.looks_for.locations
+                && let Some(found) = location::find(first, cursor, left)?
+            {
+                return Ok(Some(found));
+            }
+            if let Some(found) = authority::find(first, cursor, left)? {
+                return Ok(Some(found));
+            }
         }
-        if let Some(found) = key_block::find(first, cursor)? {
-            return Ok(Some(found));
-        }
-        if let Some(found) = token::find(first, cursor, self.left)? {
-            return Ok(Some(found));
-        }
-        if self.looks_for.locations
-            && let Some(found) = location::find(first, cursor, self.left)?
-        {
-            return Ok(Some(found));
-        }
-        if let Some(found) = authority::find(first, cursor, self.left)? {
-            return Ok(Some(found));
-        }
-        if self.looks_for.names { name::find(first, cursor, self.left) } else { Ok(None) }
+        if self.looks_for.names { name::find(first, cursor, behind) } else { Ok(None) }
     }
 
     /// Writes what stands before the secret and its marker; the rest of the secret is swallowed by later steps.
-    fn replace(
-        &mut self,
-        text: &str,
-        at: usize,
-        found: Found,
-        out: &mut String,
-        report: &mut Report,
-    ) -> usize {
-        let kept = text.get(at..at + found.keep).unwrap_or_default();
-        if !kept.is_empty() {
+    fn replace(&mut self, text: &str, found: Found, out: &mut String, report: &mut Report) {
+        let from = self.at + found.keep;
+        let kept = text.get(self.at..from).unwrap_or_default();
+        if kept.len() < KNOWN_SECRET_BYTES_MIN {
+            self.copy(text, from, out);
+        } else {
             let looks_for = LooksFor { names: false, ..self.looks_for };
-            let mut inner = Self::with(looks_for, Arc::clone(&self.known), self.read + at, self.written);
-            inner.left = self.left;
-            inner.push(kept, out, report);
-            inner.finish(out, report);
+            let read = self.read + self.at;
+            let mut inner = Self::with(looks_for, Arc::clone(&self.known), read, self.written);
+            inner.pass(kept, out, report);
             self.written = inner.written;
         }
         let start = self.written;
@@ -234,22 +317,41 @@ impl Engine {
             out.push_str(piece);
             self.written += piece.len();
         }
-        let from = at + found.keep;
-        let removed = text.get(from..from + found.cut).unwrap_or_default();
-        let input = self.read + from..self.read + from + found.cut;
+        let to = from + found.cut;
         let Found { rule, kind, source, confidence, .. } = found;
-        let output = start..self.written;
-        report.add(Finding { rule, kind, source, confidence, input, output, fingerprint: None }, removed);
-        self.left = Left::OPEN;
+        let finding = Finding {
+            rule,
+            kind,
+            source,
+            confidence,
+            input: self.read + from..self.read + to,
+            output: start..self.written,
+            fingerprint: None,
+        };
+        report.add(finding, text.get(from..to).unwrap_or_default());
+        self.at = to;
+        self.floor = to;
         self.swallow = found.then;
-        found.keep + found.cut
+        if self.swallow.is_none() {
+            report.close_last();
+        }
     }
 
-    fn copy(&mut self, text: &str, at: usize, len: usize, out: &mut String) {
-        let piece = text.get(at..at + len).unwrap_or_default();
+    /// Copies the text up to `to`.
+    fn copy(&mut self, text: &str, to: usize, out: &mut String) {
+        let piece = text.get(self.at..to).unwrap_or_default();
         out.push_str(piece);
         self.written += piece.len();
+        self.at = to;
     }
+}
+
+/// The character boundary at or before `at`.
+fn boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// Length of the marker that starts here.

@@ -1,3 +1,4 @@
+use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::operator::{self, Operator, Quote};
 use super::swallow::Swallow;
@@ -8,34 +9,152 @@ use crate::vocabulary::{Name, Strength, classify_name};
 
 /// How long a name may be.
 const NAME_CHARS_MAX: usize = 80;
+/// Blanks between a name and its operator.
+const BLANKS_MAX: usize = 12;
 
-/// Finds a value under a credential name that starts at the cursor: in an environment file, JSON, YAML, TOML, a query, a
-/// header, a tag, a flag, a call.
+/// Finds the value whose operator is at the cursor, under a credential name before it: in an environment file, JSON, YAML,
+/// TOML, a query, a header, a tag, a flag.
 ///
-/// The question is put once for every word, and is answered by its end for nearly all of them.
-pub(super) fn find(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Option<Found>, Starved> {
-    let inside = left.last.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    if inside || !(first.is_ascii_alphabetic() || first == '_' || first.is_ascii_digit()) {
+/// The question is put at operators and not at names: prose that speaks of tokens and keys costs nothing.
+pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    if matches!(first, '%' | '&' | '\\') {
+        let cursor = cursor.undoing();
+        let Some(first) = cursor.peek()? else { return Ok(None) };
+        return if is_operator(first) { under(first, &cursor, &behind.undoing()) } else { Ok(None) };
+    }
+    if !is_operator(first) {
         return Ok(None);
     }
-    let mut ahead = cursor.clone();
-    let mut name = String::new();
-    while name.len() < NAME_CHARS_MAX
-        && let Some(c) = ahead.peek()?
-        && (c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
-    {
-        name.push(c);
-        ahead.next()?;
+    if let Some(found) = under(first, cursor, behind)? {
+        return Ok(Some(found));
     }
-    if left.is_flag() && name == "u" || name == "user" && left.is_flag() {
+    if behind.is_encoded_near() || cursor.is_encoded_next()? {
+        return under(first, &cursor.undoing(), &behind.undoing());
+    }
+    Ok(None)
+}
+
+fn is_operator(c: char) -> bool {
+    matches!(c, '=' | ':' | '>' | ',' | ' ' | '\t' | '\u{a0}')
+}
+
+fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    let mut text = [0; NAME_BYTES_MAX];
+    let Some(named) = Named::before(first, behind, &mut text) else { return Ok(None) };
+    let mut ahead = cursor.clone();
+    if named.flag && matches!(named.name, "u" | "user") {
         return user_flag(cursor, ahead);
     }
-    let Some(class) = classify_name(&name) else { return Ok(None) };
-    let Some(operator) = operator::read(&mut ahead, left.is_flag())? else { return Ok(None) };
+    let Some(class) = classify_name(named.name) else { return Ok(None) };
+    let Some(operator) = operator::read(&mut ahead, &named)? else { return Ok(None) };
     match class {
-        Name::Credential(kind, strength) => credential(cursor, ahead, operator, kind, strength, &name),
+        Name::Credential(kind, strength) => credential(cursor, ahead, operator, kind, strength, named.name),
         Name::Authorization => authorization(cursor, ahead, operator),
         Name::Cookie => cookie(cursor, ahead, operator),
+    }
+}
+
+const NAME_BYTES_MAX: usize = NAME_CHARS_MAX * 4;
+
+/// The name before an operator.
+#[derive(Debug)]
+pub(super) struct Named<'a> {
+    pub(super) name: &'a str,
+    /// A quote closed it.
+    pub(super) quoted: bool,
+    /// Dashes before it make it a flag.
+    pub(super) flag: bool,
+    /// Blanks stand between it and the operator.
+    pub(super) blanks: bool,
+    /// The sign before the operator's, which is part of it: `+=`, `!=`.
+    pub(super) sign: Option<char>,
+}
+
+impl<'a> Named<'a> {
+    /// Reads backwards from an operator that begins with `first`.
+    fn before(first: char, behind: &Behind<'_>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
+        let mut behind = behind.clone();
+        let mut sign = None;
+        if first == '='
+            && let Some(c) = behind.peek()
+            && matches!(c, '?' | '+' | '.' | '|' | '!' | '~' | '=' | ':' | '<' | '>')
+        {
+            // `:=`, `==` and their kin were asked about at their first sign.
+            if matches!(c, '=' | ':' | '<' | '>') {
+                return None;
+            }
+            sign = behind.next();
+        }
+        let blanks = behind.run(BLANKS_MAX, is_blank) > 0;
+        let mut quoted = false;
+        if behind.eat_if(|c| c == ']') {
+            // `name['key'] =`, `char name[25] =`.
+            if behind.run(6, |c| c.is_ascii_digit()) > 0 || behind.peek() == Some('[') {
+                behind.eat_if(|c| c == '[');
+            } else {
+                quoted = true;
+            }
+        }
+        if behind.eat_if(|c| matches!(c, '"' | '\'' | '`')) {
+            quoted = true;
+            behind.run(64, |c| c == '\\');
+        } else if quoted {
+            return None;
+        }
+        let mut from = word(&mut behind, text, NAME_BYTES_MAX)?;
+        if !quoted && is_type(text.get(from..)?) {
+            // `var name string = …`: the type stands between.
+            let mut earlier = behind.clone();
+            if earlier.run(BLANKS_MAX, is_blank) > 0
+                && let Some(at) = word(&mut earlier, text, from)
+            {
+                let len = from - at;
+                text.copy_within(at..from, NAME_BYTES_MAX - len);
+                behind = earlier;
+                from = NAME_BYTES_MAX - len;
+            }
+        }
+        let name = std::str::from_utf8(text.get(from..)?).ok()?;
+        let name = without_escape(name, behind.peek());
+        let plain = name.trim_start_matches(['-', '.']);
+        let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
+        Some(Self { name: plain, quoted, flag, blanks, sign }).filter(|named| !named.name.is_empty())
+    }
+}
+
+/// Reads a word backwards into the end of `text` up to `end`, and returns where it begins there.
+fn word(behind: &mut Behind<'_>, text: &mut [u8; NAME_BYTES_MAX], end: usize) -> Option<usize> {
+    let mut from = end;
+    let mut chars = 0;
+    while chars < NAME_CHARS_MAX
+        && let Some(c) = behind.peek()
+        && (c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    {
+        let at = from.checked_sub(c.len_utf8())?;
+        c.encode_utf8(text.get_mut(at..from)?);
+        from = at;
+        chars += 1;
+        behind.next();
+    }
+    (from < end).then_some(from)
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\u{a0}')
+}
+
+fn is_type(word: &[u8]) -> bool {
+    [&b"string"[..], b"String", b"str", b"text", b"NSString"].contains(&word)
+}
+
+/// A name without the letters of an escape that stands before it: `\npassword`, `%20password`.
+fn without_escape(name: &str, before: Option<char>) -> &str {
+    match before {
+        Some('\\') => name.strip_prefix(['n', 'r', 't']).unwrap_or(name),
+        Some('%') => {
+            name.get(2..).filter(|_| name.bytes().take(2).all(|b| b.is_ascii_hexdigit())).unwrap_or(name)
+        }
+        Some(_) | None => name,
     }
 }
 
@@ -50,15 +169,19 @@ fn credential(
     if operator == Operator::Blank && name.ends_with(['_', '-', '.']) {
         return Ok(None);
     }
+    let wrapped = operator::next_line(&mut ahead, operator)?;
     string_prefix(&mut ahead)?;
     let quote = Quote::open(&mut ahead)?;
+    if wrapped && quote.is_none() && operator != Operator::Tag {
+        return Ok(None);
+    }
     let start = ahead.offset();
     let value_cursor = ahead.clone();
     let value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => value::read_bare(&mut ahead)?,
     };
-    if operator == Operator::Tag && ahead.peek()? != Some('<') {
+    if operator == Operator::Tag && !operator::closes_tag(&ahead)? {
         return Ok(None);
     }
     // `#define API_KEY "…"`; with a name in small letters it is prose.
@@ -66,6 +189,11 @@ fn credential(
         && quote.is_some()
         && !(value::is_constant(name) && strength != Strength::Key)
     {
+        return Ok(None);
+    }
+    // `secret token=…`: the nearer name decides.
+    let names_another = value.text.trim_end_matches('=').contains(['=', ':']);
+    if operator == Operator::Blank && quote.is_none() && names_another {
         return Ok(None);
     }
     if !value::is_secret(&value, strength, operator, name) {

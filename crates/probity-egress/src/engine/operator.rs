@@ -1,8 +1,11 @@
 use super::cursor::{Cursor, Starved};
+use super::name::Named;
 use super::swallow::is_line_break;
 
 /// How many blanks may stand around an operator.
 const BLANKS_MAX: usize = 12;
+/// How far a value may be indented on a line of its own.
+const INDENT_MAX: usize = 64;
 
 /// An opening quote with the backslashes before it, as nested encodings write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,27 +64,49 @@ pub(super) enum Operator {
     Blank,
 }
 
-/// Reads the operator after a name: closing quote or bracket, blanks, operator, type, blanks.
-pub(super) fn read(ahead: &mut Cursor<'_>, after_flag: bool) -> Result<Option<Operator>, Starved> {
-    let quoted = Quote::open(ahead)?.is_some();
-    if quoted {
-        ahead.eat(']')?;
-    }
-    let blanks = blanks(ahead)?;
-    let Some(operator) = sign(ahead, quoted)? else {
-        if blanks == 0 || quoted {
+/// Reads the operator after a name: sign, type, blanks.
+pub(super) fn read(ahead: &mut Cursor<'_>, named: &Named<'_>) -> Result<Option<Operator>, Starved> {
+    if blanks(ahead)? > 0 {
+        // A sign after blanks is asked about where it stands.
+        let sign = ahead.peek()?.is_some_and(|c| matches!(c, '=' | ':' | ',' | '>' | '-' | '|' | '+'));
+        if named.quoted || sign && !named.flag {
             return Ok(None);
         }
-        return Ok(Some(if after_flag { Operator::Flag } else { Operator::Blank }));
-    };
-    let blanks_after = self::blanks(ahead)?;
+        return Ok(Some(if named.flag { Operator::Flag } else { Operator::Blank }));
+    }
+    let Some(operator) = sign(ahead, named.quoted)? else { return Ok(None) };
+    let blanks_after = blanks(ahead)?;
+    if named.sign.is_some_and(|c| matches!(c, '!' | '~')) {
+        return Ok(Some(Operator::Argument));
+    }
     if operator == Operator::Colon {
         typed(ahead)?;
     }
-    if operator == Operator::Tight && blanks + blanks_after > 0 {
+    if operator == Operator::Tight && (named.blanks || blanks_after > 0) {
         return Ok(Some(Operator::Equals));
     }
     Ok(Some(operator))
+}
+
+/// Goes on to the next line, when the value stands there: after a colon, an equals sign or a tag, indented.
+pub(super) fn next_line(ahead: &mut Cursor<'_>, operator: Operator) -> Result<bool, Starved> {
+    if !matches!(operator, Operator::Colon | Operator::Equals | Operator::Tag) {
+        return Ok(false);
+    }
+    let mut next = ahead.clone();
+    next.eat('\r')?;
+    if !next.eat('\n')? || next.run(INDENT_MAX, |c| matches!(c, ' ' | '\t'))? == 0 {
+        return Ok(false);
+    }
+    *ahead = next;
+    Ok(true)
+}
+
+/// Whether a closing tag follows, on this line or the next.
+pub(super) fn closes_tag(after: &Cursor<'_>) -> Result<bool, Starved> {
+    let mut ahead = after.clone();
+    ahead.run(INDENT_MAX, |c| matches!(c, ' ' | '\t' | '\r' | '\n'))?;
+    ahead.eat('<')
 }
 
 fn blanks(ahead: &mut Cursor<'_>) -> Result<usize, Starved> {

@@ -4,6 +4,9 @@ use super::cursor::{Cursor, Starved};
 use super::operator::Quote;
 use super::{key_block, location, value};
 
+/// How much is swallowed before the caller is told.
+const PIECE_BYTES_MAX: usize = 4096;
+
 /// The rest of a secret whose marker is already out: how its end is recognised, in constant memory.
 #[derive(Debug, Clone)]
 pub(super) enum Swallow {
@@ -26,8 +29,26 @@ pub(super) enum Swallow {
 }
 
 impl Swallow {
-    /// How many bytes at the cursor still belong to the secret; 0 ends it.
+    /// How many bytes at the cursor still belong to the secret, as far as they have arrived; 0 ends it.
     pub(super) fn step(&mut self, cursor: &Cursor<'_>) -> Result<usize, Starved> {
+        let mut read = 0;
+        let mut ahead = cursor.clone();
+        while read < PIECE_BYTES_MAX {
+            match self.unit(&ahead) {
+                Ok(0) => break,
+                Ok(len) => {
+                    read += len;
+                    ahead = ahead.after(len);
+                }
+                // What was read belongs to it whatever follows.
+                Err(Starved) if read > 0 => break,
+                Err(Starved) => return Err(Starved),
+            }
+        }
+        Ok(read)
+    }
+
+    fn unit(&mut self, cursor: &Cursor<'_>) -> Result<usize, Starved> {
         let mut ahead = cursor.clone();
         match self {
             Self::While(class) => {

@@ -1,0 +1,149 @@
+use super::Left;
+use super::cursor::is_zero_width;
+use super::undo;
+
+/// How many bytes before a position may be read.
+///
+/// So many bytes of what is settled are kept, so what stands before a position is the same however the text was cut.
+pub(super) const BEHIND_BYTES_MAX: usize = 256;
+
+/// A reader over the visible text before a position, backwards.
+///
+/// It does not go beyond the floor: the end of the last thing that was removed, or of a marker. What stood there is not
+/// there for a second pass, so nothing may depend on it.
+#[derive(Debug, Clone)]
+pub(super) struct Behind<'a> {
+    text: &'a str,
+    at: usize,
+    floor: usize,
+    undo: bool,
+}
+
+impl<'a> Behind<'a> {
+    pub(super) fn open(text: &'a str, at: usize, floor: usize) -> Self {
+        let mut floor = floor.max(at.saturating_sub(BEHIND_BYTES_MAX));
+        while !text.is_char_boundary(floor) {
+            floor += 1;
+        }
+        Self { text, at, floor, undo: false }
+    }
+
+    /// The same, undoing encodings as [`super::cursor::Cursor::undoing`] does.
+    pub(super) fn undoing(&self) -> Self {
+        Self { undo: true, ..self.clone() }
+    }
+
+    /// The visible character before what was read.
+    pub(super) fn next(&mut self) -> Option<char> {
+        loop {
+            let before = self.text.get(self.floor..self.at)?;
+            let last = *before.as_bytes().last()?;
+            if last.is_ascii() && !(0x40..0x7f).contains(&last) && !(self.undo && last == b';') {
+                if self.undo
+                    && last.is_ascii_digit()
+                    && let Some((c, len)) = undo::backward(before)
+                {
+                    self.at -= len;
+                    return Some(c);
+                }
+                self.at -= 1;
+                return Some(char::from(last));
+            }
+            let hidden = hidden_before(before);
+            if hidden == 0 {
+                if self.undo
+                    && let Some((c, len)) = undo::backward(before)
+                {
+                    self.at -= len;
+                    return Some(c);
+                }
+                let c = before.chars().next_back()?;
+                self.at -= c.len_utf8();
+                return Some(c);
+            }
+            self.at -= hidden;
+        }
+    }
+
+    /// The character before what was read, left unread.
+    pub(super) fn peek(&self) -> Option<char> {
+        self.clone().next()
+    }
+
+    /// Reads the character before if it is as asked.
+    pub(super) fn eat_if(&mut self, wanted: impl Fn(char) -> bool) -> bool {
+        let mut ahead = self.clone();
+        let found = ahead.next().is_some_and(wanted);
+        if found {
+            *self = ahead;
+        }
+        found
+    }
+
+    /// Reads up to `max` characters that are as asked, and says how many.
+    pub(super) fn run(&mut self, max: usize, wanted: impl Fn(char) -> bool) -> usize {
+        let mut count = 0;
+        while count < max && self.eat_if(&wanted) {
+            count += 1;
+        }
+        count
+    }
+
+    /// Whether an encoded character may stand near before the position.
+    pub(super) fn is_encoded_near(&self) -> bool {
+        const NEAR_BYTES: usize = 24;
+        let from = self.at.saturating_sub(NEAR_BYTES).max(self.floor);
+        let near = self.text.as_bytes().get(from..self.at).unwrap_or_default();
+        near.iter().any(|b| matches!(b, b'%' | b'&'))
+    }
+
+    /// What stands directly to the left: open where nothing does, after something invisible, and after an escape, whose
+    /// letters are none.
+    pub(super) fn left(&self) -> Left {
+        let Some(before) = self.text.get(self.floor..self.at).filter(|before| !before.is_empty()) else {
+            return Left::OPEN;
+        };
+        if hidden_before(before) > 0 || ends_in_escape(before) {
+            return Left::OPEN;
+        }
+        let mut behind = Self { undo: false, ..self.clone() };
+        Left { last: behind.next(), before: behind.next() }
+    }
+}
+
+/// Length of the invisible unit that ends where `before` does.
+fn hidden_before(before: &str) -> usize {
+    let Some(c) = before.chars().next_back() else { return 0 };
+    if is_zero_width(c) {
+        return c.len_utf8();
+    }
+    if !matches!(c, '\u{40}'..='\u{7e}') {
+        return 0;
+    }
+    // Parameters, a bracket, ESC: read backwards from the final byte.
+    let bytes = before.as_bytes();
+    let mut at = bytes.len() - 1;
+    for _ in 0..=super::cursor::CSI_CHARS_MAX {
+        let Some(previous) = at.checked_sub(1) else { return 0 };
+        at = previous;
+        match bytes.get(at) {
+            Some(0x20..=0x3f) => {}
+            Some(b'[') => {
+                let escape = at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&0x1b);
+                return if escape { bytes.len() + 1 - at } else { 0 };
+            }
+            Some(_) | None => return 0,
+        }
+    }
+    0
+}
+
+/// Whether the last character belongs to an escape: `\n`, `%22`, `\u0022`.
+fn ends_in_escape(before: &str) -> bool {
+    let mut chars = before.chars().rev();
+    let (last, second) = (chars.next(), chars.next());
+    if second == Some('\\') && matches!(last, Some('n' | 'r' | 't' | 'b' | 'f' | '0')) {
+        return true;
+    }
+    last.is_some_and(|c| c.is_ascii_hexdigit()) && undo::backward(before).is_some()
+}

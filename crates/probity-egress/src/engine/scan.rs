@@ -1,0 +1,359 @@
+use std::sync::OnceLock;
+
+use super::cursor::is_zero_width;
+use crate::known::KnownForms;
+use crate::vocabulary::{Anchor, anchors};
+
+/// How many bytes beyond a position must have arrived before it is known whether anything may begin there.
+///
+/// Anchors stand at most [`BEFORE_BYTES_MAX`] behind the beginning of their token, and something invisible makes
+/// [`HIDDEN_REACH_BYTES`] before it worth asking.
+pub(super) const AHEAD_BYTES: usize = 96;
+const BEFORE_BYTES_MAX: usize = 80;
+const HIDDEN_REACH_BYTES: usize = 40;
+/// How many bytes before the first position are looked at for what marks a later one.
+const BEFORE_BLOCK_BYTES: usize = 64;
+/// How far the end of a flag's name may be.
+const FLAG_NAME_BYTES_MAX: usize = 48;
+const BLANKS_MAX: usize = 12;
+/// A run of letters and digits shorter than this is no secret by its look alone.
+const RUN_BYTES_MIN: usize = 8;
+
+/// Which positions of a block are worth asking the detectors about.
+///
+/// The detectors are exact and slow; this is fast and only has to be generous. What it needs of the text are pairs of
+/// bytes: a table of all 65,536 says for each whether anything of interest may have it, and nearly all text has none. The
+/// alternatives that lost: a vector search for many literals, which stops at 64 of them and slows down with common words;
+/// and a compiled automaton of all kinds, which costs more to build than most passes take.
+///
+/// That nothing is overlooked is not argued but tested: the engine that asks everywhere gives the same text.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    from: usize,
+    bits: Vec<u64>,
+}
+
+impl Marks {
+    /// Marks `from..to` of `text`, which has arrived at least to [`AHEAD_BYTES`] beyond `to`, or ends.
+    pub(super) fn scan(&mut self, text: &str, from: usize, to: usize, triggers: &Triggers<'_>) {
+        self.from = from;
+        self.bits.clear();
+        self.bits.resize((to - from).div_ceil(64), 0);
+        let bytes = text.as_bytes();
+        let start = from.saturating_sub(BEFORE_BLOCK_BYTES);
+        let end = bytes.len().min(to + AHEAD_BYTES);
+        let mut run_end = start;
+        let window = bytes.get(start..end).unwrap_or_default();
+        let pairs = triggers.pairs();
+        let mut prev = window.first().copied().unwrap_or_default();
+        for (index, byte) in window.iter().skip(1).copied().chain([0]).enumerate() {
+            let pair = usize::from(prev) << 8 | usize::from(byte);
+            prev = byte;
+            let word = pairs.get(pair >> 6).copied().unwrap_or_default();
+            if word >> (pair & 63) & 1 != 0 {
+                self.hit(text, start + index, pair, triggers, &mut run_end);
+            }
+        }
+    }
+
+    /// The first marked position at or after `at`.
+    pub(super) fn next(&self, at: usize) -> Option<usize> {
+        let offset = at.saturating_sub(self.from);
+        let mut word = offset / 64;
+        let mut bits = self.bits.get(word)? & (u64::MAX << (offset % 64));
+        while bits == 0 {
+            word += 1;
+            bits = *self.bits.get(word)?;
+        }
+        Some(self.from + word * 64 + usize::try_from(bits.trailing_zeros()).unwrap_or_default())
+    }
+
+    fn set(&mut self, at: usize) {
+        if let Some(offset) = at.checked_sub(self.from)
+            && let Some(word) = self.bits.get_mut(offset / 64)
+        {
+            *word |= 1 << (offset % 64);
+        }
+    }
+
+    fn hit(&mut self, text: &str, at: usize, pair: usize, triggers: &Triggers<'_>, run_end: &mut usize) {
+        let bytes = text.as_bytes();
+        for action in triggers.actions(pair) {
+            match action {
+                Action::Here => self.set(at),
+                Action::Next => self.set(at + 1),
+                Action::Hidden => {
+                    if is_hidden(text, at) {
+                        for earlier in at.saturating_sub(HIDDEN_REACH_BYTES)..=at {
+                            self.set(earlier);
+                        }
+                    }
+                }
+                Action::Flag => {
+                    let glued =
+                        at.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+                    if glued {
+                        continue;
+                    }
+                    let name = bytes.iter().skip(at + 1).take(FLAG_NAME_BYTES_MAX);
+                    let len = name.take_while(|b| is_name(**b)).count();
+                    self.set(at + 1);
+                    self.set(at + 1 + len);
+                }
+                Action::Run => {
+                    if at >= *run_end {
+                        *run_end = self.run(bytes, at);
+                    }
+                }
+                Action::Anchor { anchor, offset } => {
+                    if let Some(start) = at.checked_sub(*offset)
+                        && bytes.get(start..).is_some_and(|rest| rest.starts_with(anchor.literal.as_bytes()))
+                    {
+                        self.anchor(bytes, start, anchor);
+                    }
+                }
+                Action::Location => self.location(bytes, at),
+            }
+        }
+        if triggers.known.has_pair(pair) {
+            self.set(at);
+        }
+    }
+
+    /// A token may begin anywhere as far before its anchor as its shape allows.
+    fn anchor(&mut self, bytes: &[u8], start: usize, anchor: &Anchor) {
+        let allowed = |b: &u8| b.is_ascii() && anchor.before_class >> b & 1 != 0;
+        let before = bytes.get(..start).unwrap_or_default();
+        let reach =
+            before.iter().rev().take(anchor.before_max.min(BEFORE_BYTES_MAX)).take_while(|b| allowed(b));
+        let reach = reach.count();
+        for back in anchor.before_min..=reach {
+            self.set(start - back);
+        }
+    }
+
+    /// Marks where a value may begin that contains the letter and digit at `at`, and returns the end of its run.
+    fn run(&mut self, bytes: &[u8], at: usize) -> usize {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let len = rest.iter().take(AHEAD_BYTES).take_while(|b| is_run(**b)).count();
+        let before = bytes.get(..at).unwrap_or_default();
+        let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is_run(**b)).count();
+        // Something invisible or encoded may stand inside.
+        let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
+        if back + len >= RUN_BYTES_MIN || goes_on {
+            for start in at - back..=at {
+                let inside = start.checked_sub(1).and_then(|at| bytes.get(at));
+                if !inside.is_some_and(u8::is_ascii_alphanumeric) {
+                    self.set(start);
+                }
+            }
+            // A blank can be an operator: the first one after the word before.
+            let word =
+                before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| !b.is_ascii_whitespace()).count();
+            let blanks = bytes.get(..at - word).unwrap_or_default().iter().rev().take(BLANKS_MAX);
+            let blanks = blanks.take_while(|b| matches!(b, b' ' | b'\t')).count();
+            for blank in at - word - blanks..at - word {
+                self.set(blank);
+            }
+        }
+        at + len
+    }
+
+    /// Marks where a URL, or a path, may begin around `at`.
+    fn location(&mut self, bytes: &[u8], at: usize) {
+        self.set(at);
+        let before = bytes.get(..at).unwrap_or_default();
+        let scheme = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
+        let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| scheme(b)).count();
+        for start in at - back..at {
+            self.set(start);
+        }
+    }
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+fn is_run(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'~')
+}
+
+fn is_hidden(text: &str, at: usize) -> bool {
+    text.as_bytes().get(at) == Some(&0x1b)
+        || text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(is_zero_width)
+}
+
+/// Why a pair of bytes is of interest.
+#[derive(Debug, Clone)]
+enum Action {
+    /// The position itself is worth asking.
+    Here,
+    /// The position after it is.
+    Next,
+    /// It may begin something invisible.
+    Hidden,
+    /// It may be the last dash before a flag's name; the value follows the name.
+    Flag,
+    /// A digit beside a letter or digit: a value that looks drawn has one.
+    Run,
+    /// It may belong to the fixed text of a token, `offset` bytes from its beginning.
+    Anchor { anchor: Anchor, offset: usize },
+    /// It may belong to a location.
+    Location,
+}
+
+/// The pairs of interest: of the vocabulary and of what is registered.
+#[derive(Debug)]
+pub(super) struct Triggers<'a> {
+    table: &'static Table,
+    known: &'a KnownForms,
+    merged: Option<Vec<u64>>,
+}
+
+impl<'a> Triggers<'a> {
+    pub(super) fn of(known: &'a KnownForms, locations: bool) -> Self {
+        static CREDENTIALS: OnceLock<Table> = OnceLock::new();
+        static LOCATIONS: OnceLock<Table> = OnceLock::new();
+        let table = if locations {
+            LOCATIONS.get_or_init(|| Table::new(true))
+        } else {
+            CREDENTIALS.get_or_init(|| Table::new(false))
+        };
+        let merged = (!known.pairs().is_empty())
+            .then(|| table.pairs.iter().zip(known.pairs()).map(|(a, b)| a | b).collect());
+        Self { table, known, merged }
+    }
+
+    fn pairs(&self) -> &[u64] {
+        self.merged.as_deref().unwrap_or(&self.table.pairs)
+    }
+
+    fn actions(&self, pair: usize) -> &'static [Action] {
+        let list = self.table.lists.get(pair).copied().unwrap_or_default();
+        self.table.actions.get(usize::from(list)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// One bit for each pair of bytes, and behind each set bit what to do.
+#[derive(Debug)]
+struct Table {
+    pairs: Vec<u64>,
+    /// For each pair its place in `actions`; the first list is empty.
+    lists: Vec<u16>,
+    actions: Vec<Vec<Action>>,
+}
+
+const PAIRS: usize = 1 << 16;
+const QUOTES: [u8; 3] = *b"\"'`";
+
+impl Table {
+    fn new(locations: bool) -> Self {
+        let mut table = Self { pairs: vec![0; PAIRS / 64], lists: vec![0; PAIRS], actions: vec![Vec::new()] };
+        for anchor in anchors() {
+            let offset = rarest_pair(anchor.literal.as_bytes());
+            let pair = anchor.literal.as_bytes().get(offset..offset + 2).unwrap_or_default();
+            if let [first, second] = *pair {
+                table.add(first, second, Action::Anchor { anchor, offset });
+            }
+        }
+        for operator in *b"=:" {
+            table.add_any(operator, Action::Here);
+        }
+        for quote in QUOTES {
+            for (first, second) in [(b'(', quote), (b' ', quote), (b'\t', quote)] {
+                table.add(first, second, Action::Here);
+            }
+            table.add(quote, b',', Action::Next);
+            table.add(quote, b'>', Action::Next);
+        }
+        for byte in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
+            table.add(byte, b'>', Action::Next);
+        }
+        for letter in (0..=127_u8).filter(u8::is_ascii_alphabetic) {
+            table.add(b'-', letter, Action::Flag);
+            for digit in b'0'..=b'9' {
+                table.add(letter, digit, Action::Run);
+                table.add(digit, letter, Action::Run);
+            }
+        }
+        for first in b'0'..=b'9' {
+            for second in b'0'..=b'9' {
+                table.add(first, second, Action::Run);
+            }
+        }
+        for (first, second) in
+            [(b'[', b'R'), (b'%', b'2'), (b'%', b'3'), (b'&', b'#'), (b'&', b'a'), (b'\\', b'u')]
+        {
+            table.add(first, second, Action::Here);
+        }
+        table.add_any(0x1b, Action::Hidden);
+        for lead in hidden_leads() {
+            table.add(lead[0], lead[1], Action::Hidden);
+        }
+        if locations {
+            for byte in *b"/\\~" {
+                table.add_any(byte, Action::Here);
+            }
+            table.add(b'w', b'w', Action::Here);
+            table.add(b'W', b'W', Action::Here);
+            table.add_any(b':', Action::Location);
+        }
+        table
+    }
+
+    fn add(&mut self, first: u8, second: u8, action: Action) {
+        let pair = usize::from(first) << 8 | usize::from(second);
+        if let Some(word) = self.pairs.get_mut(pair >> 6) {
+            *word |= 1 << (pair & 63);
+        }
+        let Some(list) = self.lists.get_mut(pair) else { return };
+        if *list == 0 {
+            *list = u16::try_from(self.actions.len()).unwrap_or_default();
+            self.actions.push(Vec::new());
+        }
+        if let Some(actions) = self.actions.get_mut(usize::from(*list)) {
+            actions.push(action);
+        }
+    }
+
+    fn add_any(&mut self, first: u8, action: Action) {
+        for second in 0..=u8::MAX {
+            self.add(first, second, action.clone());
+        }
+    }
+}
+
+/// The first two bytes of every invisible character.
+fn hidden_leads() -> Vec<[u8; 2]> {
+    let mut leads: Vec<[u8; 2]> = ('\u{80}'..='\u{e0fff}')
+        .filter(|c| is_zero_width(*c))
+        .filter_map(|c| c.encode_utf8(&mut [0; 4]).as_bytes().first_chunk().copied())
+        .collect();
+    leads.sort_unstable();
+    leads.dedup();
+    leads
+}
+
+/// Where in `literal` its rarest pair of bytes begins.
+fn rarest_pair(literal: &[u8]) -> usize {
+    let weight = |pair: &[u8]| pair.iter().map(|b| commonness(*b)).product::<u32>();
+    (0..literal.len().saturating_sub(1))
+        .min_by_key(|at| literal.get(*at..at + 2).map(weight))
+        .unwrap_or_default()
+}
+
+/// How often a byte occurs in text and code, roughly, in parts of a thousand. Letters as in English prose.
+fn commonness(byte: u8) -> u32 {
+    const LETTERS: [u32; 26] =
+        [65, 12, 25, 35, 100, 18, 16, 45, 58, 2, 7, 33, 20, 57, 62, 17, 1, 52, 56, 75, 24, 9, 17, 2, 15, 1];
+    match byte {
+        b'a'..=b'z' => LETTERS.get(usize::from(byte - b'a')).copied().unwrap_or(1),
+        b'A'..=b'Z' => LETTERS.get(usize::from(byte - b'A')).map_or(1, |share| 1 + share / 12),
+        b'0'..=b'9' => 12,
+        b' ' => 150,
+        b'-' | b'/' | b'.' | b',' | b':' | b'"' => 12,
+        b'_' => 8,
+        _ => 3,
+    }
+}
