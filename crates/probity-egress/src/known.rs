@@ -19,8 +19,8 @@ pub(crate) struct KnownForms {
 
 impl KnownForms {
     /// Whether a form begins with the two bytes, the first in the upper half.
-    pub(crate) fn has_pair(&self, pair: usize) -> bool {
-        self.pairs.get(pair >> 6).is_some_and(|word| word >> (pair & 63) & 1 != 0)
+    pub(crate) fn has_pair(&self, pair: u16) -> bool {
+        self.pairs.get(usize::from(pair >> 6)).is_some_and(|word| word >> (pair & 63) & 1 != 0)
     }
 
     /// One bit for each pair of bytes, or nothing.

@@ -1,6 +1,7 @@
+use super::Found;
+use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::value::{is_placeholder, looks_random};
-use super::{Found, Left};
 use crate::report::{Confidence, Source};
 
 /// How long the part of a URL between `//` and its path may be.
@@ -11,8 +12,8 @@ const TOKEN_AS_USER_CHARS_MIN: usize = 16;
 ///
 /// It ends at the last `@` of the authority and never crosses white space or a quote. A password that contains a raw `/`,
 /// `?` or `#` is covered: what looks like a port and is none means that the authority goes on.
-pub(super) fn find(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Option<Found>, Starved> {
-    if first != ':' || !left.last.is_some_and(|c| c.is_ascii_alphanumeric()) {
+pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    if first != ':' || !behind.peek().is_some_and(|c| c.is_ascii_alphanumeric()) {
         return Ok(None);
     }
     let mut ahead = cursor.clone();

@@ -28,6 +28,11 @@ impl<'a> Behind<'a> {
         Self { text, at, floor, undo: false }
     }
 
+    /// What stands before the beginning of everything.
+    pub(super) fn nothing() -> Self {
+        Self { text: "", at: 0, floor: 0, undo: false }
+    }
+
     /// The same, undoing encodings as [`super::cursor::Cursor::undoing`] does.
     pub(super) fn undoing(&self) -> Self {
         Self { undo: true, ..self.clone() }
@@ -36,6 +41,18 @@ impl<'a> Behind<'a> {
     /// The visible character before what was read.
     pub(super) fn next(&mut self) -> Option<char> {
         loop {
+            if self.at <= self.floor {
+                return None;
+            }
+            let bytes = self.text.as_bytes();
+            if !self.undo
+                && let Some([previous, last]) = bytes.get(self.floor..self.at).and_then(|b| b.last_chunk())
+                && last.is_ascii()
+                && !(matches!(previous, 0x20..=0x3f | b'[') && *last >= 0x40)
+            {
+                self.at -= 1;
+                return Some(char::from(*last));
+            }
             let before = self.text.get(self.floor..self.at)?;
             let last = *before.as_bytes().last()?;
             if last.is_ascii() && !(0x40..0x7f).contains(&last) && !(self.undo && last == b';') {

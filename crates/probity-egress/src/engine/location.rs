@@ -1,3 +1,4 @@
+use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::swallow::{Swallow, is_line_break};
 use super::{Found, Left};
@@ -8,7 +9,8 @@ const SCHEME_CHARS_MAX: usize = 40;
 const QUOTED_PATH_CHARS_MAX: usize = 300;
 
 /// Finds a URL or an absolute path that starts at the cursor.
-pub(super) fn find(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Option<Found>, Starved> {
+pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    let left = behind.left();
     if let Some(cut) = url(first, cursor, left)? {
         return Ok(Some(location("url", cut, Some(Swallow::Url))));
     }

@@ -204,12 +204,22 @@ impl Engine {
             if next == to {
                 break;
             }
-            self.candidate(text, last, out, report)?;
+            let anchored = self.is_anchored(marks);
+            self.candidate(text, last, anchored, out, report)?;
             while self.swallow.is_some() && self.at < text.len() {
                 self.swallow_some(text, last, report)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether kinds are asked whose fixed text does not come first.
+    fn is_anchored(&self, marks: &Marks) -> bool {
+        #[cfg(test)]
+        if self.exhaustive {
+            return true;
+        }
+        marks.is_anchored(self.at)
     }
 
     fn next_candidate(&self, text: &str, marks: &Marks) -> usize {
@@ -232,6 +242,7 @@ impl Engine {
         &mut self,
         text: &str,
         last: bool,
+        anchored: bool,
         out: &mut String,
         report: &mut Report,
     ) -> Result<(), Starved> {
@@ -250,7 +261,7 @@ impl Engine {
             self.floor = self.at;
             return Ok(());
         }
-        if let Some(found) = self.find(&cursor, &Behind::open(text, at, self.floor))? {
+        if let Some(found) = self.find(&cursor, &Behind::open(text, at, self.floor), anchored)? {
             self.replace(text, found, out, report);
             return Ok(());
         }
@@ -274,9 +285,13 @@ impl Engine {
     }
 
     /// What begins at the cursor, asked from the most to the least certain.
-    fn find(&self, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    fn find(
+        &self,
+        cursor: &Cursor<'_>,
+        behind: &Behind<'_>,
+        anchored: bool,
+    ) -> Result<Option<Found>, Starved> {
         let Some(first) = cursor.peek()? else { return Ok(None) };
-        let left = behind.left();
         if let Some(found) = known::find(&self.known, first, cursor)? {
             return Ok(Some(found));
         }
@@ -284,15 +299,15 @@ impl Engine {
             if let Some(found) = key_block::find(first, cursor)? {
                 return Ok(Some(found));
             }
-            if let Some(found) = token::find(first, cursor, left)? {
+            if let Some(found) = token::find(first, cursor, behind, anchored)? {
                 return Ok(Some(found));
             }
             if self.looks_for.locations
-                && let Some(found) = location::find(first, cursor, left)?
+                && let Some(found) = location::find(first, cursor, behind)?
             {
                 return Ok(Some(found));
             }
-            if let Some(found) = authority::find(first, cursor, left)? {
+            if let Some(found) = authority::find(first, cursor, behind)? {
                 return Ok(Some(found));
             }
         }

@@ -3,7 +3,7 @@ use super::cursor::{Cursor, Starved};
 use super::operator::{self, Operator, Quote};
 use super::swallow::Swallow;
 use super::value::{self, Value};
-use super::{Found, Left, token};
+use super::{Found, token};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -54,7 +54,7 @@ fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option
     }
 }
 
-const NAME_BYTES_MAX: usize = NAME_CHARS_MAX * 4;
+const NAME_BYTES_MAX: usize = 128;
 
 /// The name before an operator.
 #[derive(Debug)]
@@ -200,7 +200,7 @@ fn credential(
         return Ok(None);
     }
     // The name found it; a vendor's shape says more about what it is.
-    let shaped = token::find(value.text.chars().next().unwrap_or_default(), &value_cursor, Left::OPEN)?;
+    let shaped = token::shape(&value_cursor)?;
     let (rule, kind, source, confidence) = shaped
         .map_or(("name", kind, Source::Name, Confidence::Medium), |found| {
             (found.rule, found.kind, found.source, found.confidence)

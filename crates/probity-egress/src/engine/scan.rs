@@ -31,6 +31,8 @@ const RUN_BYTES_MIN: usize = 8;
 pub(super) struct Marks {
     from: usize,
     bits: Vec<u64>,
+    /// Where a token may begin whose fixed text stands further on.
+    anchored: Vec<u64>,
 }
 
 impl Marks {
@@ -39,20 +41,47 @@ impl Marks {
         self.from = from;
         self.bits.clear();
         self.bits.resize((to - from).div_ceil(64), 0);
+        self.anchored.clear();
+        self.anchored.resize((to - from).div_ceil(64), 0);
         let bytes = text.as_bytes();
         let start = from.saturating_sub(BEFORE_BLOCK_BYTES);
         let end = bytes.len().min(to + AHEAD_BYTES);
         let mut run_end = start;
         let window = bytes.get(start..end).unwrap_or_default();
         let pairs = triggers.pairs();
+        let set = |pair: u16| pairs[usize::from(pair >> 6)] >> (pair & 63) & 1;
         let mut prev = window.first().copied().unwrap_or_default();
-        for (index, byte) in window.iter().skip(1).copied().chain([0]).enumerate() {
-            let pair = usize::from(prev) << 8 | usize::from(byte);
-            prev = byte;
-            let word = pairs.get(pair >> 6).copied().unwrap_or_default();
-            if word >> (pair & 63) & 1 != 0 {
-                self.hit(text, start + index, pair, triggers, &mut run_end);
+        let mut at = start;
+        // Eight pairs at a time: nearly all text has nothing in any of them.
+        let (eights, rest) = window.get(1..).unwrap_or_default().as_chunks::<8>();
+        for eight in eights {
+            let mut any = 0;
+            let mut last = prev;
+            for byte in eight {
+                any |= set(u16::from_be_bytes([last, *byte]));
+                last = *byte;
             }
+            if any != 0 {
+                for byte in eight {
+                    let pair = u16::from_be_bytes([prev, *byte]);
+                    if set(pair) != 0 {
+                        self.hit(text, at, pair, triggers, &mut run_end);
+                    }
+                    prev = *byte;
+                    at += 1;
+                }
+            } else {
+                prev = last;
+                at += 8;
+            }
+        }
+        for byte in rest.iter().chain(&[0]) {
+            let pair = u16::from_be_bytes([prev, *byte]);
+            if set(pair) != 0 {
+                self.hit(text, at, pair, triggers, &mut run_end);
+            }
+            prev = *byte;
+            at += 1;
         }
     }
 
@@ -68,6 +97,12 @@ impl Marks {
         Some(self.from + word * 64 + usize::try_from(bits.trailing_zeros()).unwrap_or_default())
     }
 
+    /// Whether a token may begin at `at` whose fixed text stands further on.
+    pub(super) fn is_anchored(&self, at: usize) -> bool {
+        let offset = at.saturating_sub(self.from);
+        self.anchored.get(offset / 64).is_some_and(|word| word >> (offset % 64) & 1 != 0)
+    }
+
     fn set(&mut self, at: usize) {
         if let Some(offset) = at.checked_sub(self.from)
             && let Some(word) = self.bits.get_mut(offset / 64)
@@ -76,7 +111,7 @@ impl Marks {
         }
     }
 
-    fn hit(&mut self, text: &str, at: usize, pair: usize, triggers: &Triggers<'_>, run_end: &mut usize) {
+    fn hit(&mut self, text: &str, at: usize, pair: u16, triggers: &Triggers<'_>, run_end: &mut usize) {
         let bytes = text.as_bytes();
         for action in triggers.actions(pair) {
             match action {
@@ -129,6 +164,11 @@ impl Marks {
         let reach = reach.count();
         for back in anchor.before_min..=reach {
             self.set(start - back);
+            if let Some(offset) = (start - back).checked_sub(self.from)
+                && let Some(word) = self.anchored.get_mut(offset / 64)
+            {
+                *word |= u64::from(anchor.before_max > 0) << (offset % 64);
+            }
         }
     }
 
@@ -208,7 +248,7 @@ enum Action {
 pub(super) struct Triggers<'a> {
     table: &'static Table,
     known: &'a KnownForms,
-    merged: Option<Vec<u64>>,
+    merged: Option<Box<PairSet>>,
 }
 
 impl<'a> Triggers<'a> {
@@ -220,17 +260,22 @@ impl<'a> Triggers<'a> {
         } else {
             CREDENTIALS.get_or_init(|| Table::new(false))
         };
-        let merged = (!known.pairs().is_empty())
-            .then(|| table.pairs.iter().zip(known.pairs()).map(|(a, b)| a | b).collect());
+        let merged = (!known.pairs().is_empty()).then(|| {
+            let mut merged = table.pairs.clone();
+            for (word, more) in merged.iter_mut().zip(known.pairs()) {
+                *word |= more;
+            }
+            merged
+        });
         Self { table, known, merged }
     }
 
-    fn pairs(&self) -> &[u64] {
+    fn pairs(&self) -> &PairSet {
         self.merged.as_deref().unwrap_or(&self.table.pairs)
     }
 
-    fn actions(&self, pair: usize) -> &'static [Action] {
-        let list = self.table.lists.get(pair).copied().unwrap_or_default();
+    fn actions(&self, pair: u16) -> &'static [Action] {
+        let list = self.table.lists.get(usize::from(pair)).copied().unwrap_or_default();
         self.table.actions.get(usize::from(list)).map_or(&[], Vec::as_slice)
     }
 }
@@ -238,18 +283,21 @@ impl<'a> Triggers<'a> {
 /// One bit for each pair of bytes, and behind each set bit what to do.
 #[derive(Debug)]
 struct Table {
-    pairs: Vec<u64>,
+    pairs: Box<PairSet>,
     /// For each pair its place in `actions`; the first list is empty.
     lists: Vec<u16>,
     actions: Vec<Vec<Action>>,
 }
 
 const PAIRS: usize = 1 << 16;
+/// A bit for each pair of bytes.
+type PairSet = [u64; PAIRS / 64];
 const QUOTES: [u8; 3] = *b"\"'`";
 
 impl Table {
     fn new(locations: bool) -> Self {
-        let mut table = Self { pairs: vec![0; PAIRS / 64], lists: vec![0; PAIRS], actions: vec![Vec::new()] };
+        let mut table =
+            Self { pairs: Box::new([0; PAIRS / 64]), lists: vec![0; PAIRS], actions: vec![Vec::new()] };
         for anchor in anchors() {
             let offset = rarest_pair(anchor.literal.as_bytes());
             let pair = anchor.literal.as_bytes().get(offset..offset + 2).unwrap_or_default();

@@ -1,8 +1,9 @@
 use std::sync::OnceLock;
 
+use super::Found;
+use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::swallow::Swallow;
-use super::{Found, Left};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Glue, Part, TOKENS, Token};
 
@@ -13,38 +14,111 @@ const OPEN_BODY_CHARS_MIN: usize = 8;
 /// How much more than the least length of the last piece is looked at.
 const LAST_PIECE_CHARS_MORE: usize = 20;
 
-/// Finds a vendor's token that starts at the cursor with `first`.
-pub(super) fn find(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Option<Found>, Starved> {
-    let candidates = starting_with(first);
-    if candidates.is_empty() {
-        return Ok(None);
+/// Finds a vendor's token that starts at the cursor with `first`. Kinds whose fixed text does not come first are asked
+/// where it was seen further on: with `anchored`.
+pub(super) fn find(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+    anchored: bool,
+) -> Result<Option<Found>, Starved> {
+    let table = Table::get();
+    if table.begins(first) {
+        let mut ahead = cursor.clone();
+        ahead.next()?;
+        for token in ahead.next()?.map_or(&[][..], |second| table.starting_with(first, second)) {
+            if let Some(found) = at_left(token, cursor, behind)? {
+                return Ok(Some(found));
+            }
+        }
     }
-    let mut ahead = cursor.clone();
-    ahead.next()?;
-    let second = ahead.next()?;
-    for token in candidates {
-        // Most positions are settled by the second character.
-        if token.second().is_some_and(|expected| second != Some(expected)) {
-            continue;
-        }
-        if token.glue == Glue::Refused && !left.is_boundary() {
-            continue;
-        }
-        if let Some(found) = match_one(token, cursor)? {
-            return Ok(Some(found));
+    if anchored {
+        for token in table.classes.iter().filter(|token| token.starts_with(first)) {
+            if let Some(found) = at_left(token, cursor, behind)? {
+                return Ok(Some(found));
+            }
         }
     }
     Ok(None)
 }
 
-/// The table by first character, made once.
-fn starting_with(first: char) -> &'static [&'static Token] {
-    static BY_FIRST: OnceLock<Vec<Vec<&'static Token>>> = OnceLock::new();
-    let by_first = BY_FIRST.get_or_init(|| {
-        let starts = |c: char| TOKENS.iter().filter(move |token| token.starts_with(c)).collect();
-        (0..128_u8).map(|byte| starts(char::from(byte))).collect()
-    });
-    u32::from(first).try_into().ok().and_then(|at: usize| by_first.get(at)).map_or(&[], Vec::as_slice)
+/// The kind of a value that was found otherwise, by its shape.
+pub(super) fn shape(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    let Some(first) = cursor.peek()? else { return Ok(None) };
+    find(first, cursor, &Behind::nothing(), true)
+}
+
+fn at_left(
+    token: &'static Token,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+) -> Result<Option<Found>, Starved> {
+    if token.glue == Glue::Refused && !behind.left().is_boundary() {
+        return Ok(None);
+    }
+    match_one(token, cursor)
+}
+
+/// The kinds by their first two characters, made once.
+#[derive(Debug)]
+struct Table {
+    firsts: [bool; 128],
+    /// For each pair its place in `lists`; the first list is empty.
+    pairs: Vec<u16>,
+    lists: Vec<Vec<&'static Token>>,
+    /// Kinds that begin with any of a class.
+    classes: Vec<&'static Token>,
+}
+
+impl Table {
+    fn get() -> &'static Self {
+        static TABLE: OnceLock<Table> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            let mut table = Self {
+                firsts: [false; 128],
+                pairs: vec![0; 1 << 14],
+                lists: vec![Vec::new()],
+                classes: Vec::new(),
+            };
+            for token in TOKENS {
+                match token.parts.first() {
+                    Some(Part::Text(text)) => table.add(text, token),
+                    Some(Part::Run(..) | Part::Exactly(..)) | None => table.classes.push(token),
+                }
+            }
+            table
+        })
+    }
+
+    fn add(&mut self, text: &str, token: &'static Token) {
+        let Some([first, second]) = text.as_bytes().first_chunk() else {
+            self.classes.push(token);
+            return;
+        };
+        if let Some(begins) = self.firsts.get_mut(usize::from(*first)) {
+            *begins = true;
+        }
+        let Some(place) = self.pairs.get_mut(usize::from(*first) << 7 | usize::from(*second)) else { return };
+        if *place == 0 {
+            *place = u16::try_from(self.lists.len()).unwrap_or_default();
+            self.lists.push(Vec::new());
+        }
+        if let Some(list) = self.lists.get_mut(usize::from(*place)) {
+            list.push(token);
+        }
+    }
+
+    fn begins(&self, first: char) -> bool {
+        self.firsts.get(first as usize).copied().unwrap_or_default()
+    }
+
+    fn starting_with(&self, first: char, second: char) -> &[&'static Token] {
+        if !first.is_ascii() || !second.is_ascii() {
+            return &[];
+        }
+        let place = self.pairs.get((first as usize) << 7 | second as usize).copied().unwrap_or_default();
+        self.lists.get(usize::from(place)).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// What of a token was read, apart from its fixed text.
