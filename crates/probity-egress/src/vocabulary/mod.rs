@@ -1,6 +1,8 @@
+mod key_bodies;
 mod names;
 mod tokens;
 
+pub(crate) use key_bodies::{DER_START, KEY_BODIES, PUTTY_LINES};
 pub(crate) use names::{Name, Strength, classify_name};
 pub(crate) use tokens::{Glue, Part, TOKENS, Token};
 
@@ -60,10 +62,16 @@ pub(crate) fn anchors() -> impl Iterator<Item = Anchor> {
             }
             None
         })
-        .chain([Anchor {
-            literal: "BEGIN ",
+        .chain(["BEGIN ", "BEGIN%20", "BEGIN+"].map(|literal| Anchor {
+            literal,
             before_min: 4,
             before_max: 6,
             before_class: (1 << b'-') | (1 << b' '),
-        }])
+        }))
+        .chain(KEY_BODIES.iter().chain([&DER_START, &PUTTY_LINES]).map(|literal| Anchor {
+            literal,
+            before_min: 0,
+            before_max: 0,
+            before_class: 0,
+        }))
 }
