@@ -27,6 +27,12 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>) -> Result<Option<Found>, St
     }
 }
 
+/// Whether a value, read on its own, is the beginning of a block.
+pub(super) fn begins(text: &str) -> bool {
+    let first = text.chars().next().unwrap_or_default();
+    find(first, &Cursor::open(text, 0, true)).is_ok_and(|found| found.is_some())
+}
+
 fn header(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
     let mut ahead = cursor.clone();
     if ahead.run(5, |c| c == '-')? < 4 {
@@ -252,3 +258,7 @@ fn piece(ahead: &mut Cursor<'_>) -> Result<Piece, Starved> {
     }
     Ok(piece)
 }
+
+#[cfg(test)]
+#[path = "key_block_tests.rs"]
+mod tests;

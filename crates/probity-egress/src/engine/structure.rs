@@ -3,7 +3,7 @@ use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::operator::{Operator, Quote};
 use super::swallow::Swallow;
-use super::value;
+use super::value::{self, Drawn};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -11,7 +11,8 @@ const BLANKS_MAX: usize = 12;
 const NAME_CHARS_MAX: usize = 80;
 
 /// Finds values that are tied to a credential name in another order than `name = value`: an argument of a call
-/// (`setPassword("…")`, `secret.assign("…")`), a comparison turned round (`if ("…" == password)`), and pairs of attributes
+/// (`setPassword("…")`, `secret.assign("…")`, `setopt(h, OPT_PASSWORD, "…")`), a statement of words (`IDENTIFIED BY '…'`,
+/// `requirepass "…"`), a comparison turned round (`if ("…" == password)`), and pairs of attributes
 /// or members (`{"key": "password", "value": "…"}`, `<add key="DbPassword" value="…"/>`).
 ///
 /// Triggers: `(`, a blank or a tabulator before a quote; `=` or `:` behind the word of a pair's second member.
@@ -23,7 +24,12 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
             }
             turned_round(cursor)
         }
-        ' ' | '\t' => turned_round(cursor),
+        ' ' | '\t' => {
+            if let Some(found) = after_words(cursor, behind)? {
+                return Ok(Some(found));
+            }
+            turned_round(cursor)
+        }
         '=' | ':' => member(cursor, behind),
         _ => Ok(None),
     }
@@ -76,6 +82,33 @@ fn argument(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, S
     ahead.next()?;
     let Some(quote) = Quote::open(&mut ahead)? else { return Ok(None) };
     quoted(cursor, ahead, quote, kind, strength, &name)
+}
+
+/// `IDENTIFIED BY 'value'`, `CONSTANT_NAME, "value"`, and `name "value"` when the value cannot be a word.
+fn after_words(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    let mut ahead = cursor.clone();
+    ahead.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t'))?;
+    let Some(quote) = Quote::open(&mut ahead)? else { return Ok(None) };
+    let mut behind = behind.clone();
+    let comma = behind.eat_if(|c| c == ',');
+    let Some(name) = word_before(&mut behind) else { return Ok(None) };
+    if name.eq_ignore_ascii_case("by") {
+        for _ in 0..3 {
+            behind.run(BLANKS_MAX, is_blank);
+            let word = word_before(&mut behind);
+            if word.is_some_and(|word| word.eq_ignore_ascii_case("identified")) {
+                return quoted(cursor, ahead, quote, "password", Strength::Password, &name);
+            }
+        }
+        return Ok(None);
+    }
+    let Some((kind, strength)) = credential(&name) else { return Ok(None) };
+    let quoted_value = value::read_quoted(&mut ahead.clone(), quote)?;
+    let drawn = value::is_drawn(&quoted_value.text) >= Drawn::Maybe || value::is_symbolic(&quoted_value.text);
+    if drawn && (!comma || value::is_constant(&name)) {
+        return quoted(cursor, ahead, quote, kind, strength, &name);
+    }
+    Ok(None)
 }
 
 /// `"value" == name`.
@@ -186,3 +219,7 @@ fn found(kind: &'static str, keep: usize, cut: usize, then: Option<Swallow>) -> 
         then,
     }
 }
+
+#[cfg(test)]
+#[path = "structure_tests.rs"]
+mod tests;

@@ -1,4 +1,5 @@
 use super::cursor::{Cursor, Starved};
+use super::key_block;
 use super::operator::{Operator, Quote};
 use crate::vocabulary::Strength;
 
@@ -124,13 +125,14 @@ fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
 /// stands for a value without being one, and code.
 pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, name: &str) -> bool {
     let text = value.text.trim();
-    if value.is_marked() || text.is_empty() {
+    // A key block is more than its first line, and has a detector of its own.
+    if value.is_marked() || text.is_empty() || key_block::begins(text) {
         return false;
     }
     if value.long {
         return value.quote.is_some() || !text.contains(['(', '{']);
     }
-    if is_placeholder(text) || is_location(text) || same_word(text, name) {
+    if is_placeholder(text) || is_location(text) || is_header_name(text) || same_word(text, name) {
         return false;
     }
     if strength != Strength::Password && text.len() <= 10 && is_sequence(text) {
@@ -262,7 +264,7 @@ impl Shape {
 
     /// Code that computes the value.
     fn is_code(&self, text: &str) -> bool {
-        if self.is_symbolic() && !balanced(text) {
+        if is_symbolic(text) {
             return false;
         }
         text.contains(['(', '[']) && self.digits * 5 < self.chars
@@ -313,6 +315,11 @@ pub(super) fn looks_random(text: &str) -> bool {
 /// Whether the value of a member with a common word for a name is a secret.
 pub(crate) fn looks_drawn(text: &str) -> bool {
     text.len() >= 8 && looks_random(text) && !is_placeholder(text)
+}
+
+/// Whether a text is made of too many signs, of too many sorts, for code.
+pub(super) fn is_symbolic(text: &str) -> bool {
+    Shape::of(text).is_symbolic() && !balanced(text)
 }
 
 /// How sure it is that a text was drawn and not written.
@@ -526,6 +533,13 @@ fn is_location(text: &str) -> bool {
         || text.split_once("://").is_some_and(|(scheme, _)| is_identifier(scheme))
 }
 
+/// `X-Api-Key`.
+fn is_header_name(text: &str) -> bool {
+    text.strip_prefix(['X', 'x'])
+        .and_then(|rest| rest.strip_prefix('-'))
+        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphabetic() || c == '-'))
+}
+
 fn same_word(text: &str, name: &str) -> bool {
     let plain = |s: &str| -> String {
         s.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
@@ -582,6 +596,12 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         "this",
         "header",
         "bearer",
+        "value",
+        "content",
+        "type",
+        "name",
+        "label",
+        "description",
     ];
     let text = text.trim_matches(|c: char| matches!(c, '"' | '\'' | '`') || c.is_whitespace());
     let lower = text.to_ascii_lowercase();
@@ -605,7 +625,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || text.contains("...")
         || text.contains('…');
     // A value made of signs may begin and end as a template does; a template holds a name.
-    let wrapped = wrapped && (!Shape::of(text).is_symbolic() || balanced(text));
+    let wrapped = wrapped && !is_symbolic(text);
     let undrawn = !text.contains(|c: char| c.is_ascii_digit());
     let yours = lower.starts_with("your") || lower.contains("your_") || lower.contains("your-");
     let yours = yours

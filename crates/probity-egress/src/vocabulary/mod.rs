@@ -70,10 +70,11 @@ pub(crate) fn anchors() -> impl Iterator<Item = Anchor> {
             before_max: 6,
             before_class: (1 << b'-') | (1 << b' '),
         }))
-        .chain(KEY_BODIES.iter().chain([&DER_START, &PUTTY_LINES]).chain(PASSWORD_HASHES.iter().map(|(start, _)| start)).map(|literal| Anchor {
-            literal,
-            before_min: 0,
-            before_max: 0,
-            before_class: 0,
-        }))
+        .chain(
+            KEY_BODIES
+                .iter()
+                .chain([&DER_START, &PUTTY_LINES])
+                .chain(PASSWORD_HASHES.iter().map(|(start, _)| start))
+                .map(|literal| Anchor { literal, before_min: 0, before_max: 0, before_class: 0 }),
+        )
 }
