@@ -1,7 +1,7 @@
 use super::cursor::{Cursor, Starved};
 use super::key_block;
 use super::operator::{Operator, Quote};
-use crate::vocabulary::Strength;
+use crate::vocabulary::{Strength, classify_name};
 
 /// How much of a value is read before it counts as long, and is taken for a secret whatever it says.
 pub(super) const VALUE_CHARS_MAX: usize = 400;
@@ -143,6 +143,10 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
         if between_strings(text) {
             return false;
         }
+        // After a comma or in a comparison, a word is more often the next name than a password.
+        if operator == Operator::Argument && !shape.mixed() && text.len() <= 12 {
+            return false;
+        }
         return match strength {
             Strength::Password => {
                 text.len() >= 4 && (!shape.is_prose() || is_passphrase(text)) && !shape.is_code_name(text, 12)
@@ -153,7 +157,8 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
             Strength::Key => {
                 text.len() >= 8
                     && shape.blanks == 0
-                    && (shape.digits > 0 || is_drawn(text) == Drawn::Surely)
+                    && (shape.digits > 0
+                        || (is_drawn(text) == Drawn::Surely && classify_name(text).is_none()))
                     && shape.is_random(text)
             }
         };
