@@ -9,6 +9,7 @@ const PIECE_CHARS_MAX: usize = 256;
 /// A run of this many characters of the armour alphabet makes a line part of the block, whatever stands before it (a
 /// log's time stamp, a diff's sign, a quote).
 const ARMOUR_RUN_CHARS_MIN: usize = 20;
+const PADDED_RUN_CHARS_MIN: usize = 8;
 /// Empty lines that may stand between the lines of a block.
 const BLANK_LINES_MAX: usize = 3;
 
@@ -214,6 +215,8 @@ struct Piece {
     longest_run: usize,
     words: usize,
     header: bool,
+    /// A run ends in the sign that fills up the last line of base64.
+    padded: bool,
 }
 
 impl Piece {
@@ -224,6 +227,7 @@ impl Piece {
     fn is_armour(&self) -> bool {
         self.longest_run >= ARMOUR_RUN_CHARS_MIN
             || self.header
+            || (self.padded && self.armour == self.visible && self.words <= 2)
             || (self.armour > 0 && self.armour == self.visible && self.words == 1)
     }
 }
@@ -243,6 +247,7 @@ fn piece(ahead: &mut Cursor<'_>) -> Result<Piece, Starved> {
         let armour = is_armour(c);
         run = if armour { run + 1 } else { 0 };
         piece.longest_run = piece.longest_run.max(run);
+        piece.padded |= c == '=' && run >= PADDED_RUN_CHARS_MIN;
         // Quotes, commas and signs of concatenation around a line are not part of what it says.
         let quiet = c.is_whitespace()
             || matches!(c, '"' | '\'' | '`' | ',' | '\\' | ';' | '(' | ')' | '.' | '|' | '>');
