@@ -2,10 +2,16 @@
 
 use std::borrow::Cow;
 
+use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::engine::is_zero_width;
 use crate::imitation;
+use crate::sight::is_hard_to_see;
+
+/// How many combining marks a character keeps: the most that any language's writing puts on one, and room. A pile of them
+/// draws over the lines around.
+const MARKS_MAX: usize = 8;
 
 /// The length of the marker `text` starts with, in bytes.
 pub(crate) fn marker_len(text: &str) -> Option<usize> {
@@ -57,7 +63,9 @@ pub(crate) fn fold_white_space(text: &str) -> String {
 pub(crate) fn inert(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
+    let mut marks = 0;
     while let Some(c) = chars.next() {
+        marks = if is_combining_mark(c) { marks + 1 } else { 0 };
         match c {
             '\r' => {
                 chars.next_if_eq(&'\n');
@@ -71,7 +79,7 @@ pub(crate) fn inert(text: &str) -> String {
             '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut chars),
             '\t' => out.push(' '),
             c if c.is_whitespace() => out.push(' '),
-            c if c.is_control() || is_zero_width(c) || is_unassigned_look(c) => {}
+            c if is_hard_to_see(c) || is_zero_width(c) || is_unassigned_look(c) || marks > MARKS_MAX => {}
             c => out.push(c),
         }
     }
@@ -80,7 +88,9 @@ pub(crate) fn inert(text: &str) -> String {
 
 /// Private-use and non-characters, which fonts draw as they please.
 fn is_unassigned_look(c: char) -> bool {
-    matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fffe}'..='\u{ffff}' | '\u{f0000}'..='\u{10ffff}')
+    let non_character = u32::from(c) & 0xfffe == 0xfffe;
+    non_character
+        || matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{f0000}'..='\u{10ffff}')
 }
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
@@ -95,12 +105,9 @@ fn skip_escape(chars: &mut Chars<'_>) {
             chars.next();
             skip_string(chars);
         }
-        Some('(' | ')' | '*' | '+' | '#' | '%' | ' ') => {
-            chars.next();
-            chars.next_if(|c| c.is_ascii_graphic());
-        }
-        Some('\u{30}'..='\u{7e}') => {
-            chars.next();
+        Some(' '..='~') => {
+            while chars.next_if(|c| matches!(c, ' '..='/')).is_some() {}
+            chars.next_if(|c| matches!(c, '0'..='~'));
         }
         Some(_) | None => {}
     }
@@ -111,7 +118,8 @@ fn skip_control_sequence(chars: &mut Chars<'_>) {
     chars.next_if(|c| matches!(c, '\u{40}'..='\u{7e}'));
 }
 
-/// Skips a command's text when it is closed on its line; an unclosed one swallows nothing, or text could be hidden.
+/// Skips a command's text when it is closed on its line; an unclosed one swallows nothing, or text could be hidden. Where
+/// another sequence begins, or one is cancelled, it is not closed, so no character is looked at for two beginnings.
 fn skip_string(chars: &mut Chars<'_>) {
     let mut ahead = chars.clone();
     while let Some(c) = ahead.next() {
@@ -126,7 +134,7 @@ fn skip_string(chars: &mut Chars<'_>) {
                 }
                 return;
             }
-            '\n' | '\r' => return,
+            '\n' | '\r' | '\u{18}' | '\u{1a}' | '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => return,
             _ => {}
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use crate::clean::cut;
 use crate::tier::Tier;
 
 /// A text that came out of tier `T`'s pass.
@@ -77,9 +78,13 @@ impl<T: Tier> Clone for Egress<T> {
     }
 }
 
+/// A width pads; a precision is a most of code points, and cuts as a summary does.
 impl<T: Tier> fmt::Display for Egress<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
+        match f.precision() {
+            Some(max) => f.pad(&cut(&self.text, max)),
+            None => f.pad(&self.text),
+        }
     }
 }
 

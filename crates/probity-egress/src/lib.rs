@@ -89,8 +89,8 @@ pub use egress::Egress;
 pub use fence::fenced_for_human;
 pub use known::register_secret;
 pub use limits::{
-    ERROR_CHAIN_MAX, KNOWN_SECRET_BYTES_MIN, STREAM_HOLDBACK_BYTES_MAX, VALUE_BYTES_MAX, VALUE_DEPTH_MAX,
-    VALUE_MEMBERS_MAX,
+    ERROR_BYTES_MAX, ERROR_CHAIN_MAX, KNOWN_SECRET_BYTES_MIN, STREAM_HOLDBACK_BYTES_MAX, VALUE_BYTES_MAX,
+    VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX,
 };
 pub use line::{extension_words, one_line_untrusted};
 pub use pass::{egress_text, egress_text_reporting};

@@ -23,5 +23,8 @@ pub const VALUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// How many errors of a source chain are read.
 pub const ERROR_CHAIN_MAX: usize = 32;
 
+/// How many bytes of words of a chain of errors are read; a marker says that there were more.
+pub const ERROR_BYTES_MAX: usize = 64 * 1024;
+
 /// Least length of a registered secret, in bytes.
 pub const KNOWN_SECRET_BYTES_MIN: usize = 6;

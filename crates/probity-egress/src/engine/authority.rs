@@ -1,7 +1,7 @@
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
-use super::value::{is_placeholder, looks_random};
+use super::value::{Drawn, is_drawn, is_placeholder, looks_random};
 use crate::report::{Confidence, Source};
 
 /// How long the part of a URL between `//` and its path may be.
@@ -53,6 +53,10 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
     let Some(end) = end else { return Ok(None) };
     let colon = colon.filter(|colon| *colon <= end);
     let (from, secret) = match colon {
+        // The name is drawn as well: both are the credential.
+        Some(_) if is_drawn_user(userinfo.get(..colon_chars.saturating_sub(1)).unwrap_or_default()) => {
+            (start, userinfo.as_str())
+        }
         Some(colon) => (colon, userinfo.get(colon_chars..).unwrap_or_default()),
         None => (start, userinfo.as_str()),
     };
@@ -72,4 +76,12 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         cut: end - from,
         then: None,
     }))
+}
+
+fn is_drawn_user(user: &str) -> bool {
+    let hexadecimal = user.len() >= 8
+        && user.bytes().all(|b| b.is_ascii_hexdigit())
+        && user.bytes().any(|b| b.is_ascii_digit())
+        && user.bytes().any(|b| b.is_ascii_alphabetic());
+    hexadecimal || is_drawn(user) == Drawn::Surely
 }

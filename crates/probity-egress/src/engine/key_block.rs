@@ -2,45 +2,147 @@ use super::Found;
 use super::cursor::{Cursor, Starved};
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
+use crate::vocabulary::{DER_START, KEY_BODIES, PUTTY_LINES};
 
 /// A line of a block is read in pieces of this many characters.
 const PIECE_CHARS_MAX: usize = 256;
 /// A run of this many characters of the armour alphabet makes a line part of the block, whatever stands before it (a
 /// log's time stamp, a diff's sign, a quote).
 const ARMOUR_RUN_CHARS_MIN: usize = 20;
+const PADDED_RUN_CHARS_MIN: usize = 8;
 /// Empty lines that may stand between the lines of a block.
 const BLANK_LINES_MAX: usize = 3;
 
-/// Finds the first line of a private key block.
+/// A line of a block is no longer than this; a longer run is a block without line breaks.
+const ARMOUR_LINE_CHARS_MAX: usize = 80;
+
+/// Finds the first line of a private key block, or of its body when the line before was cut off.
+///
+/// Triggers: the literals `BEGIN` (with the dashes before it), [`KEY_BODIES`], [`DER_START`] and [`PUTTY_LINES`].
 pub(super) fn find(first: char, cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
-    if first != '-' {
+    match first {
+        '-' => header(cursor),
+        'M' | 'b' => headless(cursor),
+        'P' => putty(cursor),
+        _ => Ok(None),
+    }
+}
+
+/// Whether a value, read on its own, is the beginning of a block.
+pub(super) fn begins(text: &str) -> bool {
+    let first = text.chars().next().unwrap_or_default();
+    find(first, &Cursor::open(text, 0, true)).is_ok_and(|found| found.is_some())
+}
+
+fn header(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    let mut ahead = cursor.clone();
+    if ahead.run(5, |c| c == '-')? < 4 {
         return Ok(None);
     }
-    let mut ahead = cursor.clone();
-    if ahead.run(5, |c| c == '-')? < 4 || !(ahead.run(1, |c| c == ' ')? < 2 && ahead.literal("BEGIN ")?) {
+    ahead.eat(' ')?;
+    if !ahead.literal("BEGIN")? || !blank(&mut ahead)? {
         return Ok(None);
     }
     let Some(label) = label(&mut ahead)? else { return Ok(None) };
-    if !label.contains("PRIVATE KEY") {
+    if !label.contains("PRIVATE KEY") && !label.ends_with("NKEY SEED") {
         return Ok(None);
     }
-    Ok(Some(Found {
+    Ok(Some(found(0, ahead.offset() - cursor.offset(), Swallow::KeyBlock)))
+}
+
+fn found(keep: usize, cut: usize, then: Swallow) -> Found {
+    Found {
         rule: "key-block",
         kind: "private-key",
         source: Source::Format,
         confidence: Confidence::High,
-        keep: 0,
-        cut: ahead.offset() - cursor.offset(),
-        then: Some(Swallow::KeyBlock),
-    }))
+        keep,
+        cut,
+        then: Some(then),
+    }
+}
+
+/// The body of a key whose first line is missing.
+fn headless(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    let mut ahead = cursor.clone();
+    let mut known = is_der_key(&mut ahead)?;
+    for start in KEY_BODIES {
+        known = known || ahead.literal(start)?;
+    }
+    if !known {
+        return Ok(None);
+    }
+    if ahead.run(ARMOUR_RUN_CHARS_MIN, is_armour)? < ARMOUR_RUN_CHARS_MIN {
+        return Ok(None);
+    }
+    let rest = ahead.run(ARMOUR_LINE_CHARS_MAX, is_armour)?;
+    let broken = rest < ARMOUR_LINE_CHARS_MAX && line_break(&mut ahead.clone())?;
+    let then = if broken { Swallow::KeyBlock } else { Swallow::While(is_armour) };
+    Ok(Some(found(0, ahead.offset() - cursor.offset(), then)))
+}
+
+/// Whether the base64 at the cursor is of a DER sequence that begins with a version number, as private keys do (PKCS #1 and
+/// #8), or with the identifier of a password-based cipher (PKCS #8, encrypted). Certificates, requests and public keys begin
+/// with another sequence or a large number.
+fn is_der_key(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
+    let mut key = ahead.clone();
+    if !key.literal(DER_START)? || key.run(2, is_armour)? < 2 {
+        return Ok(false);
+    }
+    let mut versioned = key.clone();
+    if versioned.eat_if(|c| matches!(c, 'A' | 'Q' | 'g' | 'w'))? && versioned.literal("IBA")? {
+        *ahead = versioned;
+        return Ok(true);
+    }
+    let mut encrypted = key;
+    if encrypted.eat_if(|c| matches!(c, 'D' | 'T' | 'j' | 'z'))?
+        && encrypted.run(2, is_armour)? == 2
+        && encrypted.literal("BgkqhkiG9w0BB")?
+        && encrypted.eat_if(|c| matches!(c, 'Q' | 'T'))?
+    {
+        *ahead = encrypted;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// The lines after `Private-Lines: 8`.
+fn putty(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    let mut ahead = cursor.clone();
+    if !ahead.literal(PUTTY_LINES)? {
+        return Ok(None);
+    }
+    ahead.run(2, |c| c == ' ')?;
+    if ahead.run(4, |c| c.is_ascii_digit())? == 0 || !line_break(&mut ahead)? {
+        return Ok(None);
+    }
+    line_break(&mut ahead)?;
+    let start = ahead.offset();
+    if ahead.run(ARMOUR_RUN_CHARS_MIN, is_armour)? < ARMOUR_RUN_CHARS_MIN {
+        return Ok(None);
+    }
+    Ok(Some(found(start - cursor.offset(), ahead.offset() - start, Swallow::KeyBlock)))
+}
+
+fn is_armour(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')
+}
+
+/// Reads one blank, plain or as an address writes it.
+fn blank(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
+    Ok(ahead.eat_if(|c| matches!(c, ' ' | '+'))? || ahead.literal("%20")?)
 }
 
 /// Reads a label and the dashes after it.
 fn label(ahead: &mut Cursor<'_>) -> Result<Option<String>, Starved> {
     let mut label = String::new();
     for _ in 0..48 {
+        if blank(ahead)? {
+            label.push(' ');
+            continue;
+        }
         match ahead.peek()? {
-            Some(c) if c.is_ascii_uppercase() || c.is_ascii_digit() || c == ' ' => label.push(c),
+            Some(c) if c.is_ascii_uppercase() || c.is_ascii_digit() => label.push(c),
             Some(_) | None => break,
         }
         ahead.next()?;
@@ -83,7 +185,7 @@ fn end_line(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
         return Ok(false);
     }
     end.eat(' ')?;
-    let found = end.literal("END ")? && label(&mut end)?.is_some();
+    let found = end.literal("END")? && blank(&mut end)? && label(&mut end)?.is_some();
     if found {
         *ahead = end;
     }
@@ -97,6 +199,11 @@ fn line_break(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
         *ahead = escape;
         return Ok(true);
     }
+    for encoded in ["%0A", "%0D", "%0a", "%0d", "%250A", "%250D"] {
+        if ahead.literal(encoded)? {
+            return Ok(true);
+        }
+    }
     ahead.eat_if(|c| matches!(c, '\n' | '\r'))
 }
 
@@ -108,6 +215,8 @@ struct Piece {
     longest_run: usize,
     words: usize,
     header: bool,
+    /// A run ends in the sign that fills up the last line of base64.
+    padded: bool,
 }
 
 impl Piece {
@@ -118,6 +227,7 @@ impl Piece {
     fn is_armour(&self) -> bool {
         self.longest_run >= ARMOUR_RUN_CHARS_MIN
             || self.header
+            || (self.padded && self.armour == self.visible && self.words <= 2)
             || (self.armour > 0 && self.armour == self.visible && self.words == 1)
     }
 }
@@ -134,9 +244,10 @@ fn piece(ahead: &mut Cursor<'_>) -> Result<Piece, Starved> {
             break;
         }
         let Some(c) = ahead.next()? else { break };
-        let armour = c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
+        let armour = is_armour(c);
         run = if armour { run + 1 } else { 0 };
         piece.longest_run = piece.longest_run.max(run);
+        piece.padded |= c == '=' && run >= PADDED_RUN_CHARS_MIN;
         // Quotes, commas and signs of concatenation around a line are not part of what it says.
         let quiet = c.is_whitespace()
             || matches!(c, '"' | '\'' | '`' | ',' | '\\' | ';' | '(' | ')' | '.' | '|' | '>');
@@ -152,3 +263,7 @@ fn piece(ahead: &mut Cursor<'_>) -> Result<Piece, Starved> {
     }
     Ok(piece)
 }
+
+#[cfg(test)]
+#[path = "key_block_tests.rs"]
+mod tests;

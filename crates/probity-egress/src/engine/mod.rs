@@ -6,7 +6,9 @@ mod known;
 mod location;
 mod name;
 mod operator;
+mod password_hash;
 mod scan;
+mod structure;
 mod swallow;
 mod token;
 mod undo;
@@ -299,6 +301,9 @@ impl Engine {
             if let Some(found) = key_block::find(first, cursor)? {
                 return Ok(Some(found));
             }
+            if let Some(found) = password_hash::find(first, cursor)? {
+                return Ok(Some(found));
+            }
             if let Some(found) = token::find(first, cursor, behind, anchored)? {
                 return Ok(Some(found));
             }
@@ -311,7 +316,13 @@ impl Engine {
                 return Ok(Some(found));
             }
         }
-        if self.looks_for.names { name::find(first, cursor, behind) } else { Ok(None) }
+        if !self.looks_for.names {
+            return Ok(None);
+        }
+        if let Some(found) = name::find(first, cursor, behind)? {
+            return Ok(Some(found));
+        }
+        structure::find(first, cursor, behind)
     }
 
     /// Writes what stands before the secret and its marker; the rest of the secret is swallowed by later steps.

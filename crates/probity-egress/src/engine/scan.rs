@@ -15,6 +15,8 @@ const HIDDEN_REACH_BYTES: usize = 40;
 const BEFORE_BLOCK_BYTES: usize = 64;
 /// How far the end of a flag's name may be.
 const FLAG_NAME_BYTES_MAX: usize = 48;
+/// A token without any fixed text is at least so long.
+const TOKEN_BYTES_MIN: usize = 24;
 const BLANKS_MAX: usize = 12;
 /// A run of letters and digits shorter than this is no secret by its look alone.
 const RUN_BYTES_MIN: usize = 8;
@@ -103,6 +105,14 @@ impl Marks {
         self.anchored.get(offset / 64).is_some_and(|word| word >> (offset % 64) & 1 != 0)
     }
 
+    fn set_anchored(&mut self, at: usize) {
+        if let Some(offset) = at.checked_sub(self.from)
+            && let Some(word) = self.anchored.get_mut(offset / 64)
+        {
+            *word |= 1 << (offset % 64);
+        }
+    }
+
     fn set(&mut self, at: usize) {
         if let Some(offset) = at.checked_sub(self.from)
             && let Some(word) = self.bits.get_mut(offset / 64)
@@ -164,10 +174,8 @@ impl Marks {
         let reach = reach.count();
         for back in anchor.before_min..=reach {
             self.set(start - back);
-            if let Some(offset) = (start - back).checked_sub(self.from)
-                && let Some(word) = self.anchored.get_mut(offset / 64)
-            {
-                *word |= u64::from(anchor.before_max > 0) << (offset % 64);
+            if anchor.before_max > 0 {
+                self.set_anchored(start - back);
             }
         }
     }
@@ -186,6 +194,9 @@ impl Marks {
                 if !inside.is_some_and(u8::is_ascii_alphanumeric) {
                     self.set(start);
                 }
+            }
+            if back + len >= TOKEN_BYTES_MIN || goes_on {
+                self.set_anchored(at - back);
             }
             // A blank can be an operator: the first one after the word before.
             let word =

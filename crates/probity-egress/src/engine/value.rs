@@ -1,6 +1,7 @@
 use super::cursor::{Cursor, Starved};
+use super::key_block;
 use super::operator::{Operator, Quote};
-use crate::vocabulary::Strength;
+use crate::vocabulary::{Strength, classify_name};
 
 /// How much of a value is read before it counts as long, and is taken for a secret whatever it says.
 pub(super) const VALUE_CHARS_MAX: usize = 400;
@@ -40,8 +41,9 @@ pub(super) fn read_quoted(ahead: &mut Cursor<'_>, quote: Quote) -> Result<Value,
 /// Reads a value without quotes.
 pub(super) fn read_bare(ahead: &mut Cursor<'_>) -> Result<Value, Starved> {
     let mut text = String::new();
+    let mut open = Brackets::default();
     while text.len() < VALUE_CHARS_MAX {
-        match bare_char(ahead)? {
+        match bare_char_inside(ahead, &mut open)? {
             Some(c) => text.push(c),
             None => return Ok(Value { text, quote: None, long: ahead.at_window_end() }),
         }
@@ -51,11 +53,36 @@ pub(super) fn read_bare(ahead: &mut Cursor<'_>) -> Result<Value, Starved> {
 
 /// Reads one character of a value without quotes, if it goes on.
 pub(super) fn bare_char(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
+    bare_char_inside(ahead, &mut Brackets::default())
+}
+
+/// How many brackets of each kind a value has opened: what closes them is its own.
+#[derive(Debug, Default)]
+struct Brackets([usize; 3]);
+
+impl Brackets {
+    fn of(&mut self, c: char) -> Option<&mut usize> {
+        self.0.get_mut("([{".find(c).or_else(|| ")]}".find(c))?)
+    }
+
+    /// Takes `c` into account, and says whether it closes one that the value opened.
+    fn take(&mut self, c: char) -> bool {
+        let opens = matches!(c, '(' | '[' | '{');
+        let Some(count) = self.of(c) else { return false };
+        let closes = !opens && *count > 0;
+        *count = if opens { *count + 1 } else { count.saturating_sub(1) };
+        closes
+    }
+}
+
+fn bare_char_inside(ahead: &mut Cursor<'_>, open: &mut Brackets) -> Result<Option<char>, Starved> {
     let mut next = ahead.clone();
     let Some(c) = next.next()? else { return Ok(None) };
+    let own = open.take(c);
     let ends = match c {
-        '"' | '\'' | '`' | '<' | '>' | '|' => true,
-        ')' | ']' | '}' => closes(&next)?,
+        '"' | '\'' | '`' | '<' | '|' => true,
+        '>' => next.peek()?.is_none_or(|c| !matches!(c, '-' | '_' | '$' | '#' | '!' | '%' | '^' | '*' | '@')),
+        ')' | ']' | '}' => !own && closes(&next)?,
         c if c.is_whitespace() || c.is_control() => true,
         '\\' => next.peek()?.is_none_or(|c| matches!(c, 'n' | 'r' | 't' | '"' | '\'' | '\\')),
         ',' | ';' | '&' => pair_follows(&next)?,
@@ -85,6 +112,9 @@ fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
         Some(c) if c.is_whitespace() || matches!(c, '"' | '\'' | '}' | ']' | ')' | '\\') => return Ok(true),
         Some(_) => {}
     }
+    if ahead.peek()?.is_some_and(|c| matches!(c, '.' | '-')) {
+        return Ok(false);
+    }
     let name = ahead.run(40, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '))?;
     Ok(name > 0 && ahead.eat_if(|c| matches!(c, '=' | ':'))?)
 }
@@ -95,13 +125,17 @@ fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
 /// stands for a value without being one, and code.
 pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, name: &str) -> bool {
     let text = value.text.trim();
-    if value.is_marked() || text.is_empty() {
+    // A key block is more than its first line, and has a detector of its own.
+    if value.is_marked() || text.is_empty() || key_block::begins(text) {
         return false;
     }
     if value.long {
         return value.quote.is_some() || !text.contains(['(', '{']);
     }
-    if is_placeholder(text) || is_location(text) || same_word(text, name) {
+    if is_placeholder(text) || is_location(text) || is_header_name(text) || same_word(text, name) {
+        return false;
+    }
+    if strength != Strength::Password && text.len() <= 10 && is_sequence(text) {
         return false;
     }
     let shape = Shape::of(text);
@@ -109,14 +143,22 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
         if between_strings(text) {
             return false;
         }
+        // After a comma or in a comparison, a word is more often the next name than a password.
+        if operator == Operator::Argument && !shape.mixed() && text.len() <= 12 {
+            return false;
+        }
         return match strength {
-            Strength::Password => text.len() >= 4 && !shape.is_prose() && !shape.is_code_name(text, 12),
-            Strength::Secret => text.len() >= 6 && !shape.is_prose() && !shape.is_code_name(text, 20),
+            Strength::Password => {
+                text.len() >= 4 && (!shape.is_prose() || is_passphrase(text)) && !shape.is_code_name(text, 12)
+            }
+            Strength::Secret => {
+                text.len() >= 6 && (!shape.is_prose() || is_passphrase(text)) && !shape.is_code_name(text, 20)
+            }
             Strength::Key => {
                 text.len() >= 8
                     && shape.blanks == 0
-                    && shape.digits > 0
-                    && shape.letters() > 0
+                    && (shape.digits > 0
+                        || (is_drawn(text) == Drawn::Surely && classify_name(text).is_none()))
                     && shape.is_random(text)
             }
         };
@@ -152,7 +194,9 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
             }
             match strength {
                 Strength::Password => text.len() >= 5 && shape.mixed(),
-                Strength::Secret => text.len() >= 8 && shape.mixed() && shape.digits > 0,
+                Strength::Secret => {
+                    text.len() >= 8 && shape.mixed() && (shape.digits > 0 || shape.is_symbolic())
+                }
                 Strength::Key => text.len() >= 12 && shape.digits > 1 && shape.is_random(text),
             }
         }
@@ -218,8 +262,16 @@ impl Shape {
             && self.joiners > 0
     }
 
+    /// Too many signs, of too many sorts, for code.
+    fn is_symbolic(&self) -> bool {
+        self.blanks == 0 && self.signs >= 5 && self.signs * 5 >= self.chars
+    }
+
     /// Code that computes the value.
     fn is_code(&self, text: &str) -> bool {
+        if is_symbolic(text) {
+            return false;
+        }
         text.contains(['(', '[']) && self.digits * 5 < self.chars
             || text.starts_with('&')
             || (text.contains('.')
@@ -246,8 +298,17 @@ impl Shape {
                 last = Some(class);
             }
         }
-        turns >= 3 || self.digits >= 8
+        turns >= 3 || self.digits >= 8 || has_long_run(text)
     }
+}
+
+/// Whether letters and digits stand together in a run no identifier has, or hexadecimal letters in one of a key's length.
+fn has_long_run(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
+        let digits = run.bytes().filter(u8::is_ascii_digit).count();
+        (run.len() >= 24 && digits >= 2 && digits < run.len())
+            || (run.len() >= 32 && run.len() % 8 == 0 && run.bytes().all(|b| b.is_ascii_hexdigit()))
+    })
 }
 
 /// Whether a text looks drawn rather than written.
@@ -259,6 +320,204 @@ pub(super) fn looks_random(text: &str) -> bool {
 /// Whether the value of a member with a common word for a name is a secret.
 pub(crate) fn looks_drawn(text: &str) -> bool {
     text.len() >= 8 && looks_random(text) && !is_placeholder(text)
+}
+
+/// Whether a text is made of too many signs, of too many sorts, for code.
+pub(super) fn is_symbolic(text: &str) -> bool {
+    Shape::of(text).is_symbolic() && !balanced(text)
+}
+
+/// How sure it is that a text was drawn and not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Drawn {
+    No,
+    Maybe,
+    /// Practically never a word, an identifier, a version or a path.
+    Surely,
+}
+
+/// How sure it is that a text was drawn.
+///
+/// Judged per run of letters and digits, so that words around a drawn run do not hide it. A drawn run changes its class
+/// (small, capital, digit) far more often than words do, or has pairs of letters that words have not.
+pub(super) fn is_drawn(text: &str) -> Drawn {
+    let runs = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let best = runs.clone().map(drawn_run).max().unwrap_or(Drawn::No);
+    if best == Drawn::Maybe && runs.filter(|run| drawn_run(run) >= Drawn::Maybe).count() >= 3 {
+        return Drawn::Surely;
+    }
+    best
+}
+
+fn drawn_run(run: &str) -> Drawn {
+    let bytes = run.as_bytes();
+    let (mut digits, mut turns, mut pairs, mut rare) = (0, 0, 0, 0);
+    for (index, byte) in bytes.iter().enumerate() {
+        digits += usize::from(byte.is_ascii_digit());
+        let Some(next) = bytes.get(index + 1) else { break };
+        if byte.is_ascii_alphabetic() && next.is_ascii_alphabetic() {
+            pairs += 1;
+            rare += usize::from(is_rare_pair(*byte, *next));
+        }
+        let hump = byte.is_ascii_uppercase() && next.is_ascii_lowercase();
+        turns += usize::from(class(*byte) != class(*next) && !hump);
+    }
+    if bytes.len() < 8 || digits == bytes.len() {
+        return Drawn::No;
+    }
+    // In a text drawn evenly from letters and digits some 45 in 100 neighbours differ in class and a third of the pairs
+    // of letters is rare; in words hardly one in ten is.
+    let strange = turns * 2 + rare * 2;
+    if bytes.len() >= 16 && strange * 2 >= bytes.len() && (digits >= 2 || rare * 4 >= pairs) {
+        Drawn::Surely
+    } else if strange * 3 >= bytes.len() {
+        Drawn::Maybe
+    } else {
+        Drawn::No
+    }
+}
+
+fn class(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        _ => 2,
+    }
+}
+
+/// Whether words of European languages practically never have this pair of letters. By the first letter, those that
+/// follow it in words.
+fn is_rare_pair(first: u8, second: u8) -> bool {
+    const FOLLOW: [&str; 26] = [
+        "bcdefghiklmnopqrstuvwxyz",
+        "abcdeijlmorstuy",
+        "acehiklorstuy",
+        "adegilmnorsuvwy",
+        "abcdefghijklmnopqrstuvwxyz",
+        "aefiloprstuy",
+        "aeghilnorsuy",
+        "aeimnortuy",
+        "abcdefgklmnopqrstvxz",
+        "aeiosu",
+        "aefhilnosuy",
+        "abcdefgiklmoprstuvy",
+        "abeimnoprsuy",
+        "acdefgijklmnorstuvxy",
+        "abcdefghijklmnoprstuvwxyz",
+        "aehilmnoprstuy",
+        "su",
+        "abcdefgiklmnoprstuvwy",
+        "acdefghiklmnopqrstuvwy",
+        "acefhilmnorstuwyz",
+        "abcdefgiklmnoprstxyz",
+        "aeiloruy",
+        "adehilnorsy",
+        "aceilmoptuxy",
+        "acdeilmnoprstuwx",
+        "aehiouyz",
+    ];
+    let at = usize::from(first.to_ascii_lowercase() - b'a');
+    FOLLOW.get(at).is_some_and(|letters| !letters.contains(char::from(second.to_ascii_lowercase())))
+}
+
+/// Whether every bracket that opens is closed by its like.
+fn balanced(text: &str) -> bool {
+    let mut open: Vec<char> = Vec::new();
+    for c in text.chars() {
+        let opening = match c {
+            '(' | '[' | '{' => {
+                open.push(c);
+                continue;
+            }
+            ')' => '(',
+            ']' => '[',
+            '}' => '{',
+            _ => continue,
+        };
+        if open.pop() != Some(opening) {
+            return false;
+        }
+    }
+    open.is_empty()
+}
+
+/// `abcd1234`, `abcdefgh`: typed along the alphabet to show where something goes.
+fn is_sequence(text: &str) -> bool {
+    let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
+    let steps = letters.clone().zip(letters.clone().skip(1)).filter(|(a, b)| *b == a + 1).count();
+    steps >= 5 && steps * 4 >= letters.count() * 3
+}
+
+/// Words in small letters with blanks between, and none that sentences about passwords are made with.
+fn is_passphrase(text: &str) -> bool {
+    const OF_SENTENCES: &[&str] = &[
+        "a",
+        "again",
+        "an",
+        "are",
+        "at",
+        "be",
+        "been",
+        "can",
+        "cannot",
+        "change",
+        "changed",
+        "characters",
+        "confirm",
+        "correct",
+        "does",
+        "enter",
+        "failed",
+        "field",
+        "for",
+        "forgot",
+        "from",
+        "has",
+        "have",
+        "if",
+        "in",
+        "incorrect",
+        "invalid",
+        "is",
+        "least",
+        "match",
+        "may",
+        "missing",
+        "must",
+        "new",
+        "no",
+        "not",
+        "of",
+        "old",
+        "on",
+        "or",
+        "password",
+        "passwords",
+        "please",
+        "required",
+        "reset",
+        "secret",
+        "should",
+        "that",
+        "the",
+        "this",
+        "to",
+        "too",
+        "token",
+        "type",
+        "use",
+        "used",
+        "user",
+        "was",
+        "will",
+        "wrong",
+        "you",
+        "your",
+    ];
+    let words = text.split_whitespace();
+    (3..=8).contains(&words.clone().count())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c == ' ')
+        && !words.clone().any(|word| OF_SENTENCES.contains(&word))
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -277,6 +536,13 @@ fn is_location(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.' | '-' | '_' | '~');
     (path && text.chars().filter(|c| !plain(*c)).count() * 6 <= text.len())
         || text.split_once("://").is_some_and(|(scheme, _)| is_identifier(scheme))
+}
+
+/// `X-Api-Key`.
+fn is_header_name(text: &str) -> bool {
+    text.strip_prefix(['X', 'x'])
+        .and_then(|rest| rest.strip_prefix('-'))
+        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphabetic() || c == '-'))
 }
 
 fn same_word(text: &str, name: &str) -> bool {
@@ -335,6 +601,12 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         "this",
         "header",
         "bearer",
+        "value",
+        "content",
+        "type",
+        "name",
+        "label",
+        "description",
     ];
     let text = text.trim_matches(|c: char| matches!(c, '"' | '\'' | '`') || c.is_whitespace());
     let lower = text.to_ascii_lowercase();
@@ -352,7 +624,13 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     let mut letters = text.chars().filter(|c| !matches!(c, '-' | '_' | '.' | ' '));
     let first = letters.next();
     let uniform = letters.all(|c| Some(c) == first);
-    let masked = lower.contains("xxxx") || text.contains("***") || text.contains("...") || text.contains('…');
+    let masked = lower.contains("xxxx")
+        || lower.ends_with("=xxx")
+        || text.contains("***")
+        || text.contains("...")
+        || text.contains('…');
+    // A value made of signs may begin and end as a template does; a template holds a name.
+    let wrapped = wrapped && !is_symbolic(text);
     let undrawn = !text.contains(|c: char| c.is_ascii_digit());
     let yours = lower.starts_with("your") || lower.contains("your_") || lower.contains("your-");
     let yours = yours

@@ -1,7 +1,11 @@
+mod key_bodies;
 mod names;
+mod password_hashes;
 mod tokens;
 
+pub(crate) use key_bodies::{DER_START, KEY_BODIES, PUTTY_LINES};
 pub(crate) use names::{Name, Strength, classify_name};
+pub(crate) use password_hashes::PASSWORD_HASHES;
 pub(crate) use tokens::{Glue, Part, TOKENS, Token};
 
 /// Fixed text that every token of a shape contains, and what may stand before it.
@@ -60,10 +64,17 @@ pub(crate) fn anchors() -> impl Iterator<Item = Anchor> {
             }
             None
         })
-        .chain([Anchor {
-            literal: "BEGIN ",
+        .chain(["BEGIN ", "BEGIN%20", "BEGIN+"].map(|literal| Anchor {
+            literal,
             before_min: 4,
             before_max: 6,
             before_class: (1 << b'-') | (1 << b' '),
-        }])
+        }))
+        .chain(
+            KEY_BODIES
+                .iter()
+                .chain([&DER_START, &PUTTY_LINES])
+                .chain(PASSWORD_HASHES.iter().map(|(start, _)| start))
+                .map(|literal| Anchor { literal, before_min: 0, before_max: 0, before_class: 0 }),
+        )
 }

@@ -66,10 +66,42 @@ const WHICH: &[&str] = &[
 /// Endings of the name's letters, with what they say.
 const ENDINGS: &[(&str, &str, Strength)] = &[
     ("password", "password", Strength::Password),
-    ("passwd", "password", Strength::Password),
     ("passphrase", "password", Strength::Password),
     ("passcode", "password", Strength::Password),
     ("passwort", "password", Strength::Password),
+    ("kennwort", "password", Strength::Password),
+    ("motdepasse", "password", Strength::Password),
+    ("contrasena", "password", Strength::Password),
+    ("contraseña", "password", Strength::Password),
+    ("senha", "password", Strength::Password),
+    ("пароль", "password", Strength::Password),
+    ("密码", "password", Strength::Password),
+    ("密碼", "password", Strength::Password),
+    ("パスワード", "password", Strength::Password),
+    ("비밀번호", "password", Strength::Password),
+    ("패스워드", "password", Strength::Password),
+    ("pasword", "password", Strength::Password),
+    ("passwrd", "password", Strength::Password),
+    ("passord", "password", Strength::Password),
+    ("passwd", "password", Strength::Password),
+    ("passw", "password", Strength::Password),
+    ("paswrd", "password", Strength::Password),
+    ("paswd", "password", Strength::Password),
+    ("psswd", "password", Strength::Password),
+    ("psswrd", "password", Strength::Password),
+    ("pssword", "password", Strength::Password),
+    ("psword", "password", Strength::Password),
+    ("pswrd", "password", Strength::Password),
+    ("pswd", "password", Strength::Password),
+    ("userpwd", "password", Strength::Password),
+    ("dbpwd", "password", Strength::Password),
+    ("userpw", "password", Strength::Password),
+    ("authpass", "password", Strength::Password),
+    ("adminpass", "password", Strength::Password),
+    ("keystorepass", "password", Strength::Password),
+    ("storepass", "password", Strength::Password),
+    ("keypass", "password", Strength::Password),
+    ("smtppass", "password", Strength::Password),
     ("userpass", "password", Strength::Password),
     ("dbpass", "password", Strength::Password),
     ("rootpass", "password", Strength::Password),
@@ -103,7 +135,16 @@ const ENDINGS: &[(&str, &str, Strength)] = &[
     ("securitytoken", "token", Strength::Secret),
     ("sessiontoken", "token", Strength::Secret),
     ("sastoken", "token", Strength::Secret),
+    ("idtoken", "token", Strength::Secret),
+    ("usertoken", "token", Strength::Secret),
+    ("servicetoken", "token", Strength::Secret),
+    ("deploytoken", "token", Strength::Secret),
+    ("webhooksecret", "secret", Strength::Secret),
+    ("signingsecret", "secret", Strength::Secret),
     ("secret", "secret", Strength::Secret),
+    ("secrete", "secret", Strength::Secret),
+    ("secretaccesskey", "secret", Strength::Secret),
+    ("sonarlogin", "token", Strength::Key),
     ("credential", "credential", Strength::Secret),
     ("credentials", "credential", Strength::Secret),
     ("connectionstring", "connection-string", Strength::Secret),
@@ -115,7 +156,6 @@ const WORDS: &[(&str, &str, Strength)] = &[
     ("pass", "password", Strength::Password),
     ("pwd", "password", Strength::Password),
     ("pw", "password", Strength::Password),
-    ("pswd", "password", Strength::Password),
     ("auth", "credential", Strength::Key),
     ("bearer", "token", Strength::Key),
     ("basic", "token", Strength::Key),
@@ -197,58 +237,360 @@ const NEGATIVE: &[&str] = &[
     "ctrl",
 ];
 
+/// Letters that say it wherever a word of the name begins with them.
+const WITHIN: &[(&str, &str, Strength)] = &[
+    ("password", "password", Strength::Password),
+    ("passwd", "password", Strength::Password),
+    ("passphrase", "password", Strength::Password),
+    ("passcode", "password", Strength::Password),
+    ("passwort", "password", Strength::Password),
+    ("kennwort", "password", Strength::Password),
+    ("dbpass", "password", Strength::Password),
+    ("accesskey", "api-key", Strength::Secret),
+    ("accesstoken", "token", Strength::Secret),
+    ("apikey", "api-key", Strength::Secret),
+    ("apisecret", "secret", Strength::Secret),
+    ("apitoken", "token", Strength::Secret),
+    ("authtoken", "token", Strength::Secret),
+    ("clientsecret", "secret", Strength::Secret),
+    ("privatekey", "private-key", Strength::Secret),
+    ("refreshtoken", "token", Strength::Secret),
+    ("secretkey", "secret", Strength::Secret),
+    ("secret", "secret", Strength::Secret),
+];
+
+/// Whole words that say it wherever they stand.
+const WORDS_WITHIN: &[(&str, &str, Strength)] = &[
+    ("pass", "password", Strength::Password),
+    ("pwd", "password", Strength::Password),
+    ("pw", "password", Strength::Password),
+];
+
+/// Words behind a credential's, for which the value is something about it and not itself.
+const ABOUT: &[&str] = &[
+    "age",
+    "algorithm",
+    "allowed",
+    "arn",
+    "attempts",
+    "attribute",
+    "bits",
+    "button",
+    "bytes",
+    "callback",
+    "char",
+    "chars",
+    "class",
+    "column",
+    "confirm",
+    "count",
+    "created",
+    "date",
+    "desc",
+    "description",
+    "digest",
+    "disabled",
+    "enabled",
+    "encoder",
+    "encoding",
+    "error",
+    "errors",
+    "exists",
+    "expired",
+    "expires",
+    "expiry",
+    "field",
+    "fields",
+    "form",
+    "format",
+    "function",
+    "generator",
+    "handler",
+    "hash",
+    "hashed",
+    "hasher",
+    "help",
+    "hint",
+    "history",
+    "id",
+    "ids",
+    "index",
+    "info",
+    "input",
+    "invalid",
+    "is",
+    "item",
+    "label",
+    "last",
+    "len",
+    "length",
+    "level",
+    "limit",
+    "list",
+    "lock",
+    "manager",
+    "match",
+    "max",
+    "message",
+    "method",
+    "min",
+    "mode",
+    "msg",
+    "name",
+    "names",
+    "namespace",
+    "number",
+    "object",
+    "op",
+    "option",
+    "options",
+    "pattern",
+    "placeholder",
+    "policy",
+    "prefix",
+    "prompt",
+    "property",
+    "provider",
+    "ref",
+    "reference",
+    "regex",
+    "region",
+    "required",
+    "requirements",
+    "reset",
+    "resolver",
+    "result",
+    "rotation",
+    "rule",
+    "rules",
+    "scope",
+    "selector",
+    "service",
+    "set",
+    "show",
+    "size",
+    "state",
+    "status",
+    "store",
+    "strength",
+    "suffix",
+    "support",
+    "text",
+    "title",
+    "toggle",
+    "ttl",
+    "type",
+    "types",
+    "updated",
+    "usage",
+    "validator",
+    "verify",
+    "version",
+    "view",
+    "visible",
+];
+
+/// Words behind a credential's that name a place: the value is one unless it looks drawn.
+const PLACE: &[&str] = &[
+    "path",
+    "file",
+    "filename",
+    "dir",
+    "directory",
+    "folder",
+    "url",
+    "uri",
+    "link",
+    "endpoint",
+    "host",
+    "location",
+    "key",
+    "source",
+    "server",
+    "command",
+    "cmd",
+];
+
+/// How many bytes of a name are looked at, from its end.
+const NAME_BYTES_MAX: usize = 120;
+const WORDS_MAX: usize = 24;
+
 /// What the name of a value says, `None` for nearly all names.
 ///
-/// Letter case, and whether words are glued, hyphenated or in humps, make no difference.
+/// Letter case, and whether words are glued, hyphenated or in humps, make no difference. A name that says nothing costs
+/// one pass over its bytes.
 pub(crate) fn classify_name(name: &str) -> Option<Name> {
-    let words = words_of(name);
-    let mut words: &[String] = &words;
-    while let Some((last, before)) = words.split_last()
-        && !before.is_empty()
-        && (WHICH.contains(&last.as_str()) || last.bytes().all(|b| b.is_ascii_digit()))
-    {
-        words = before;
+    if !may_say(name) {
+        return None;
     }
-    let last = words.last()?.trim_end_matches(|c: char| c.is_ascii_digit());
-    let joined: String = words.concat();
-    let joined = joined.trim_end_matches(|c: char| c.is_ascii_digit());
+    let mut letters = [0; NAME_BYTES_MAX];
+    let words = Words::of(name, &mut letters);
+    let all = words.count;
+    let mut count = all;
+    while count > 1 && (WHICH.contains(&words.get(count - 1)) || is_number(words.get(count - 1))) {
+        count -= 1;
+    }
+    let last = words.get(count.checked_sub(1)?).trim_end_matches(|c: char| c.is_ascii_digit());
+    let joined = words.joined(count).trim_end_matches(|c: char| c.is_ascii_digit());
     match joined {
         "authorization" | "proxyauthorization" => return Some(Name::Authorization),
         "cookie" | "setcookie" => return Some(Name::Cookie),
         _ => {}
     }
-    let found = ENDINGS
+    let negated = (0..count).any(|at| NEGATIVE.contains(&words.get(at)));
+    let at_end = ENDINGS
         .iter()
         .filter(|(ending, _, _)| joined.ends_with(ending))
         .max_by_key(|(ending, _, _)| ending.len())
-        .or_else(|| WORDS.iter().find(|(word, _, _)| *word == last))?;
-    let (_, kind, strength) = *found;
-    let negated = words.iter().any(|word| NEGATIVE.contains(&word.as_str()));
-    (strength == Strength::Password || !negated).then_some(Name::Credential(kind, strength))
+        .or_else(|| WORDS.iter().find(|(word, _, _)| *word == last));
+    if let Some((_, kind, strength)) = at_end.copied() {
+        let said = strength == Strength::Password || !negated;
+        // `key` behind a stronger word says less than that word.
+        if said && (strength != Strength::Key || words.within(count - 1).is_none()) {
+            return Some(Name::Credential(kind, strength));
+        }
+        if !said {
+            return None;
+        }
+    }
+    let (at, kind, strength) = words.within(count)?;
+    let mut behind = (at + 1..count).map(|at| words.get(at));
+    if behind.clone().any(|word| ABOUT.contains(&word)) || (negated && strength != Strength::Password) {
+        return None;
+    }
+    let place = behind.any(|word| PLACE.contains(&word));
+    Some(Name::Credential(kind, if place { Strength::Key } else { strength }))
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether three letters anywhere in the name begin an entry of a table, as a name must that says something.
+fn may_say(name: &str) -> bool {
+    let mut window = 0;
+    for byte in name.bytes() {
+        if !byte.is_ascii() {
+            return true;
+        }
+        if !byte.is_ascii_alphanumeric() {
+            continue;
+        }
+        window = (window << 5 | usize::from(byte & 31)) & 0x7fff;
+        if BEGINNINGS.get(window >> 6).is_some_and(|bits| bits >> (window & 63) & 1 != 0) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The first three letters of every entry, five bits each; of an entry of two letters, with any before.
+static BEGINNINGS: [u64; 512] = {
+    let mut bits = [0; 512];
+    bits = with_beginnings(bits, ENDINGS);
+    bits = with_beginnings(bits, WORDS);
+    bits = with_beginnings(bits, WITHIN);
+    bits = with_beginnings(bits, WORDS_WITHIN);
+    with_beginnings(
+        bits,
+        &[("authorization", "", Strength::Key), ("proxy", "", Strength::Key), ("cookie", "", Strength::Key)],
+    )
+};
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler; an index out of range does not compile"
+)]
+const fn with_beginnings(mut bits: [u64; 512], table: &[(&str, &str, Strength)]) -> [u64; 512] {
+    let mut at = 0;
+    while at < table.len() {
+        let entry = table[at].0.as_bytes();
+        if entry.len() == 2 {
+            let mut before = 0;
+            while before < 32 {
+                let window = before << 10 | ((entry[0] & 31) as usize) << 5 | (entry[1] & 31) as usize;
+                bits[window >> 6] |= 1 << (window & 63);
+                before += 1;
+            }
+        } else {
+            let window =
+                ((entry[0] & 31) as usize) << 10 | ((entry[1] & 31) as usize) << 5 | (entry[2] & 31) as usize;
+            bits[window >> 6] |= 1 << (window & 63);
+        }
+        at += 1;
+    }
+    bits
 }
 
 /// The words of a name in lower case: split at signs, at humps, and between a digit and a capital.
-fn words_of(name: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut chars = name.chars().peekable();
-    let mut last = ' ';
-    while let Some(c) = chars.next() {
-        let next_is_lower = chars.peek().is_some_and(char::is_ascii_lowercase);
-        let hump = c.is_ascii_uppercase()
-            && (last.is_ascii_lowercase()
-                || last.is_ascii_digit()
-                || (last.is_ascii_uppercase() && next_is_lower));
-        if (hump || !c.is_ascii_alphanumeric()) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
-        }
-        if c.is_ascii_alphanumeric() {
-            word.push(c.to_ascii_lowercase());
-        }
-        last = c;
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
+#[derive(Debug)]
+struct Words<'a> {
+    letters: &'a str,
+    starts: [usize; WORDS_MAX],
+    count: usize,
 }
+
+impl<'a> Words<'a> {
+    fn of(name: &str, letters: &'a mut [u8; NAME_BYTES_MAX]) -> Self {
+        let from = name.len().saturating_sub(NAME_BYTES_MAX);
+        let from = (from..=name.len()).find(|at| name.is_char_boundary(*at)).unwrap_or_default();
+        let mut starts = [0; WORDS_MAX];
+        let (mut count, mut len, mut in_word, mut last) = (0, 0, false, ' ');
+        let mut chars = name.get(from..).unwrap_or_default().chars().peekable();
+        while let Some(c) = chars.next() {
+            let next_is_lower = chars.peek().is_some_and(char::is_ascii_lowercase);
+            let hump = c.is_ascii_uppercase()
+                && (last.is_ascii_lowercase()
+                    || last.is_ascii_digit()
+                    || (last.is_ascii_uppercase() && next_is_lower));
+            last = c;
+            if !c.is_alphanumeric() {
+                in_word = false;
+                continue;
+            }
+            if (hump || !in_word)
+                && let Some(start) = starts.get_mut(count)
+            {
+                *start = len;
+                count += 1;
+            }
+            in_word = true;
+            let lower = c.to_lowercase().next().unwrap_or(c);
+            let Some(room) = letters.get_mut(len..len + lower.len_utf8()) else { break };
+            len += lower.encode_utf8(room).len();
+        }
+        let letters = letters.get(..len).and_then(|letters| std::str::from_utf8(letters).ok());
+        Self { letters: letters.unwrap_or_default(), starts, count }
+    }
+
+    fn start(&self, at: usize) -> usize {
+        if at < self.count { self.starts.get(at).copied().unwrap_or_default() } else { self.letters.len() }
+    }
+
+    fn get(&self, at: usize) -> &str {
+        self.letters.get(self.start(at)..self.start(at + 1)).unwrap_or_default()
+    }
+
+    /// The first `count` words as one.
+    fn joined(&self, count: usize) -> &str {
+        self.letters.get(..self.start(count)).unwrap_or_default()
+    }
+
+    /// The last of the first `count` words with which a credential's letters end, and what they say.
+    fn within(&self, count: usize) -> Option<(usize, &'static str, Strength)> {
+        (0..count).rev().find_map(|at| {
+            let rest = self.letters.get(self.start(at)..self.start(count)).unwrap_or_default();
+            let glued = WITHIN.iter().find(|(letters, _, _)| rest.starts_with(letters));
+            let whole = || WORDS_WITHIN.iter().find(|(word, _, _)| *word == self.get(at));
+            let (letters, kind, strength) = *glued.or_else(whole)?;
+            let end = self.start(at) + letters.len();
+            let last = (at..count).find(|at| self.start(at + 1) >= end)?;
+            // `passwordless`, `secretary`: a longer word is another word.
+            (self.start(last + 1) == end).then_some((last, kind, strength))
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "names_tests.rs"]
+mod tests;

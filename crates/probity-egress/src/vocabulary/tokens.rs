@@ -16,14 +16,6 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// The second character, when it is fixed.
-    pub(crate) fn second(&self) -> Option<char> {
-        match self.parts.first() {
-            Some(Text(text)) => text.chars().nth(1),
-            Some(Run(..) | Exactly(..)) | None => None,
-        }
-    }
-
     /// Whether a token of this kind can start with `c`.
     pub(crate) fn starts_with(&self, c: char) -> bool {
         match self.parts.first() {

@@ -8,6 +8,7 @@ mod corpus;
 mod lines;
 mod made_up;
 mod promises;
+mod reports;
 mod texts;
 mod thrown;
 mod ui;

@@ -1,0 +1,225 @@
+use super::Found;
+use super::behind::Behind;
+use super::cursor::{Cursor, Starved};
+use super::operator::{Operator, Quote};
+use super::swallow::Swallow;
+use super::value::{self, Drawn};
+use crate::report::{Confidence, Source};
+use crate::vocabulary::{Name, Strength, classify_name};
+
+const BLANKS_MAX: usize = 12;
+const NAME_CHARS_MAX: usize = 80;
+
+/// Finds values that are tied to a credential name in another order than `name = value`: an argument of a call
+/// (`setPassword("…")`, `secret.assign("…")`, `setopt(h, OPT_PASSWORD, "…")`), a statement of words (`IDENTIFIED BY '…'`,
+/// `requirepass "…"`), a comparison turned round (`if ("…" == password)`), and pairs of attributes
+/// or members (`{"key": "password", "value": "…"}`, `<add key="DbPassword" value="…"/>`).
+///
+/// Triggers: `(`, a blank or a tabulator before a quote; `=` or `:` behind the word of a pair's second member.
+pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    match first {
+        '(' => {
+            if let Some(found) = argument(cursor, behind)? {
+                return Ok(Some(found));
+            }
+            turned_round(cursor)
+        }
+        ' ' | '\t' => {
+            if let Some(found) = after_words(cursor, behind)? {
+                return Ok(Some(found));
+            }
+            turned_round(cursor)
+        }
+        '=' | ':' => member(cursor, behind),
+        _ => Ok(None),
+    }
+}
+
+/// A word read backwards.
+fn word_before(behind: &mut Behind<'_>) -> Option<String> {
+    let mut letters = Vec::new();
+    while letters.len() < NAME_CHARS_MAX
+        && let Some(c) = behind.peek()
+        && (c.is_alphanumeric() || matches!(c, '_' | '-'))
+    {
+        letters.push(c);
+        behind.next();
+    }
+    (!letters.is_empty()).then(|| letters.into_iter().rev().collect())
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
+
+fn credential(name: &str) -> Option<(&'static str, Strength)> {
+    match classify_name(name)? {
+        Name::Credential(kind, strength) => Some((kind, strength)),
+        Name::Authorization | Name::Cookie => None,
+    }
+}
+
+/// `name("value"`, `name.assign("value"`.
+fn argument(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    const METHODS: &[&str] = &["assign", "append", "set", "equals", "equalsIgnoreCase", "isEqualTo", "from"];
+    let mut behind = behind.clone();
+    let Some(mut name) = word_before(&mut behind) else { return Ok(None) };
+    if METHODS.contains(&name.as_str()) {
+        if !behind.eat_if(|c| c == '.') {
+            return Ok(None);
+        }
+        let Some(object) = word_before(&mut behind) else { return Ok(None) };
+        name = object;
+    }
+    // Functions that look a credential up are given its name, and not the credential.
+    let looks_up =
+        ["get", "read", "find", "load", "has", "is", "check", "fetch", "validate", "generate", "hash"];
+    if looks_up.iter().any(|verb| name.starts_with(verb)) {
+        return Ok(None);
+    }
+    let Some((kind, strength)) = credential(&name) else { return Ok(None) };
+    let mut ahead = cursor.clone();
+    ahead.next()?;
+    let Some(quote) = Quote::open(&mut ahead)? else { return Ok(None) };
+    quoted(cursor, ahead, quote, kind, strength, &name)
+}
+
+/// `IDENTIFIED BY 'value'`, `CONSTANT_NAME, "value"`, and `name "value"` when the value cannot be a word.
+fn after_words(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    let mut ahead = cursor.clone();
+    ahead.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t'))?;
+    let Some(quote) = Quote::open(&mut ahead)? else { return Ok(None) };
+    let mut behind = behind.clone();
+    let comma = behind.eat_if(|c| c == ',');
+    let Some(name) = word_before(&mut behind) else { return Ok(None) };
+    if name.eq_ignore_ascii_case("by") {
+        for _ in 0..3 {
+            behind.run(BLANKS_MAX, is_blank);
+            let word = word_before(&mut behind);
+            if word.is_some_and(|word| word.eq_ignore_ascii_case("identified")) {
+                return quoted(cursor, ahead, quote, "password", Strength::Password, &name);
+            }
+        }
+        return Ok(None);
+    }
+    let Some((kind, strength)) = credential(&name) else { return Ok(None) };
+    let quoted_value = value::read_quoted(&mut ahead.clone(), quote)?;
+    let drawn = value::is_drawn(&quoted_value.text) >= Drawn::Maybe || value::is_symbolic(&quoted_value.text);
+    if drawn && (!comma || value::is_constant(&name)) {
+        return quoted(cursor, ahead, quote, kind, strength, &name);
+    }
+    Ok(None)
+}
+
+/// `"value" == name`.
+fn turned_round(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    let mut ahead = cursor.clone();
+    ahead.next()?;
+    let Some(quote) = Quote::open(&mut ahead)? else { return Ok(None) };
+    let start = ahead.offset();
+    let value = value::read_quoted(&mut ahead, quote)?;
+    if value.long || value.text.is_empty() {
+        return Ok(None);
+    }
+    let end = ahead.offset();
+    if !quote.closes(&ahead)? {
+        return Ok(None);
+    }
+    ahead.run(9, |c| c == '\\')?;
+    ahead.next()?;
+    ahead.run(BLANKS_MAX, is_blank)?;
+    if !ahead.eat_if(|c| matches!(c, '=' | '!'))? || ahead.run(2, |c| c == '=')? == 0 {
+        return Ok(None);
+    }
+    ahead.run(BLANKS_MAX, is_blank)?;
+    let mut name = String::new();
+    while name.len() < NAME_CHARS_MAX
+        && let Some(c) = ahead.peek()?
+        && (c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    {
+        name.push(c);
+        ahead.next()?;
+    }
+    let Some((kind, strength)) = credential(&name) else { return Ok(None) };
+    let secret = value::is_secret(&value, strength, Operator::Argument, &name);
+    Ok(secret.then(|| found(kind, start - cursor.offset(), end - start, None)))
+}
+
+/// `"key": "password", "value": "…"`.
+fn member(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    let mut behind = behind.clone();
+    behind.run(BLANKS_MAX, is_blank);
+    let quoted_word = |behind: &mut Behind<'_>| {
+        let quoted = behind.eat_if(|c| matches!(c, '"' | '\''));
+        if quoted {
+            behind.run(8, |c| c == '\\');
+        }
+        let word = word_before(behind)?;
+        if quoted {
+            behind.eat_if(|c| matches!(c, '"' | '\''));
+            behind.run(8, |c| c == '\\');
+        }
+        Some(word)
+    };
+    let Some(word) = quoted_word(&mut behind) else { return Ok(None) };
+    if !["value", "content", "default"].iter().any(|second| word.eq_ignore_ascii_case(second)) {
+        return Ok(None);
+    }
+    behind.run(40, |c| is_blank(c) || c == ',');
+    let Some(name) = quoted_word(&mut behind) else { return Ok(None) };
+    behind.run(BLANKS_MAX, is_blank);
+    if !behind.eat_if(|c| matches!(c, '=' | ':')) {
+        return Ok(None);
+    }
+    behind.run(BLANKS_MAX, is_blank);
+    let Some(first) = quoted_word(&mut behind) else { return Ok(None) };
+    if !["key", "name", "id", "variable"].iter().any(|word| first.eq_ignore_ascii_case(word)) {
+        return Ok(None);
+    }
+    let Some((kind, strength)) = credential(&name) else { return Ok(None) };
+    let mut ahead = cursor.clone();
+    ahead.next()?;
+    ahead.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t'))?;
+    if let Some(quote) = Quote::open(&mut ahead)? {
+        return quoted(cursor, ahead, quote, kind, strength, &name);
+    }
+    let start = ahead.offset();
+    let value = value::read_bare(&mut ahead)?;
+    let secret = value::is_secret(&value, strength, Operator::Colon, &name);
+    let then = value.long.then_some(Swallow::Bare);
+    Ok(secret.then(|| found(kind, start - cursor.offset(), ahead.offset() - start, then)))
+}
+
+/// The value whose opening quote was read.
+fn quoted(
+    cursor: &Cursor<'_>,
+    mut ahead: Cursor<'_>,
+    quote: Quote,
+    kind: &'static str,
+    strength: Strength,
+    name: &str,
+) -> Result<Option<Found>, Starved> {
+    let start = ahead.offset();
+    let value = value::read_quoted(&mut ahead, quote)?;
+    if !value::is_secret(&value, strength, Operator::Argument, name) {
+        return Ok(None);
+    }
+    let then = value.long.then_some(Swallow::Quoted(quote));
+    Ok(Some(found(kind, start - cursor.offset(), ahead.offset() - start, then)))
+}
+
+fn found(kind: &'static str, keep: usize, cut: usize, then: Option<Swallow>) -> Found {
+    Found {
+        rule: "structure",
+        kind,
+        source: Source::Structure,
+        confidence: Confidence::Medium,
+        keep,
+        cut,
+        then,
+    }
+}
+
+#[cfg(test)]
+#[path = "structure_tests.rs"]
+mod tests;
