@@ -33,6 +33,56 @@ pub(crate) enum Command {
     Runs(RunsCommand),
     /// Say what is configured, and what can be reached
     Doctor(DoctorArgs),
+    /// Strip credentials from a stream or from files
+    Redact(RedactArgs),
+}
+
+/// Bytes that are not UTF-8 go through as they are. A credential leaves as `[REDACTED:kind]`.
+#[derive(Debug, Args)]
+#[command(after_help = REDACT_HELP)]
+pub(crate) struct RedactArgs {
+    /// The files; - is standard input [default: standard input]
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Who will read it: human also removes every URL and every absolute path
+    #[arg(long, value_enum, value_name = "TIER", default_value_t = TierName::SamePrincipal)]
+    pub(crate) tier: TierName,
+    /// Tell each removal as a line of JSON, never the text; - is standard error, or standard output where no text goes there
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) report: Option<PathBuf>,
+    /// A file of secrets to remove wherever they stand: one a line, or NAME=VALUE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known: Option<PathBuf>,
+    /// Write no text; exit with 1 when something would be redacted
+    #[arg(long, conflicts_with = "in_place")]
+    pub(crate) check: bool,
+    /// Replace each file in which something is found; the others stay untouched
+    #[arg(long, requires = "files")]
+    pub(crate) in_place: bool,
+    /// Do not tell counts
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+const REDACT_HELP: &str = "\
+Exit codes of this command:
+    0  done; with --check: nothing would be redacted. Also where the reader of the output is gone
+    1  with --check: something would be redacted
+    2  the command line, or a file it names, is wrong
+    9  an input could not be read, or an output not written
+
+Examples:
+  kubectl logs pod | probity redact | less
+  probity redact --check $(git diff --cached --name-only --diff-filter=d)
+  probity redact --in-place --report found.jsonl logs/*.log";
+
+/// A tier by name.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum TierName {
+    /// Credentials
+    SamePrincipal,
+    /// Credentials, every URL and every absolute path
+    Human,
 }
 
 /// Where no rule covers a call, a person is asked on a terminal; without a terminal the call is denied.

@@ -11,7 +11,8 @@ use probity_egress::{Egress, SamePrincipal, egress_error, egress_text};
 pub(crate) enum Code {
     /// The task was answered, or the command did what it was asked.
     Ok = 0,
-    /// The run ended without an answer: the model refused, or a part of the program failed.
+    /// The run ended without an answer: the model refused, or a part of the program failed. Of
+    /// `redact --check`: something would be redacted.
     Failed = 1,
     /// The command line, a rule, the task file or a file it names is wrong.
     Usage = 2,
@@ -27,6 +28,8 @@ pub(crate) enum Code {
     NotFound = 7,
     /// The model could not be asked.
     Model = 8,
+    /// An input could not be read, or an output not written.
+    Io = 9,
     /// Cancelled, by Ctrl-C or SIGTERM.
     Cancelled = 130,
 }
@@ -35,7 +38,7 @@ pub(crate) enum Code {
 pub(crate) const CODES_HELP: &str = "\
 Exit codes:
     0  answered, or done
-    1  ended without an answer
+    1  ended without an answer; of `redact --check`: something would be redacted
     2  the command line, a rule, the task file or a file it names is wrong
     3  something that the task needs is missing: a key, a root, a sandbox
     4  a limit was reached; the answer is partial or missing
@@ -43,6 +46,7 @@ Exit codes:
     6  the record could not be written or read
     7  no such run
     8  the model could not be asked
+    9  an input could not be read, or an output not written
   130  cancelled";
 
 impl Code {

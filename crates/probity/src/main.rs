@@ -54,6 +54,11 @@ fn parse(screen: &Screen) -> Result<Cli, Code> {
 }
 
 fn run(cli: &Cli, screen: &Arc<Screen>) -> Code {
+    // A filter waits for nothing but its input; it needs no runtime.
+    if let Command::Redact(args) = &cli.command {
+        return command::redact::run(cli, args, screen)
+            .unwrap_or_else(|fatal| fail(&fatal, cli.json, screen));
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&Fatal::of(Code::Failed, &error), cli.json, screen),
@@ -75,6 +80,7 @@ async fn dispatch(cli: &Cli, screen: &Arc<Screen>) -> Result<Code, Fatal> {
         Command::Runs(RunsCommand::List(args)) => command::runs::list(cli, args, screen).await,
         Command::Runs(RunsCommand::Show(args)) => command::runs::show(cli, args, screen).await,
         Command::Doctor(args) => command::doctor::run(cli, args, screen).await,
+        Command::Redact(args) => command::redact::run(cli, args, screen),
     }
 }
 

@@ -2,5 +2,6 @@
 
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod redact;
 pub(crate) mod run;
 pub(crate) mod runs;

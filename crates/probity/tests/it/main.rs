@@ -17,6 +17,7 @@ mod cli;
 mod exit_codes;
 mod real_model;
 mod records;
+mod redact;
 mod server;
 mod snapshots;
 mod terminal;

@@ -64,7 +64,7 @@ fn call_of(line: &str) -> Option<u32> {
 fn help_is_complete() {
     let cli = Cli::new();
     check("help", &cli, &["--help"]);
-    for command in ["run", "demo", "doctor", "runs"] {
+    for command in ["run", "demo", "doctor", "redact", "runs"] {
         check(&format!("help_{command}"), &cli, &[command, "--help"]);
     }
     for command in ["list", "show"] {
