@@ -1,5 +1,6 @@
 mod authority;
 mod behind;
+mod context;
 mod cursor;
 mod key_block;
 mod known;
@@ -13,6 +14,7 @@ mod swallow;
 mod token;
 mod undo;
 mod value;
+mod wrapped;
 
 use std::mem;
 use std::sync::Arc;
@@ -56,6 +58,8 @@ pub(crate) struct Engine {
     read: usize,
     written: usize,
     marks: Marks,
+    /// How many encodings surround the text.
+    depth: usize,
     /// Asks at every position, marked or not.
     #[cfg(test)]
     exhaustive: bool,
@@ -67,6 +71,8 @@ struct LooksFor {
     locations: bool,
     /// False for the text in front of a secret that was found by its name: the name itself is not asked again.
     names: bool,
+    /// Credentials inside base64 and hexadecimal.
+    encodings: bool,
 }
 
 /// What stands to the left of a position: the last two visible characters, as far as they matter.
@@ -104,7 +110,7 @@ struct Found {
 
 impl Engine {
     pub(crate) fn new(locations: bool) -> Self {
-        Self::with(LooksFor { locations, names: true }, crate::known::current(), 0, 0)
+        Self::with(LooksFor { locations, names: true, encodings: true }, crate::known::current(), 0, 0)
     }
 
     fn with(looks_for: LooksFor, known: Arc<KnownForms>, read: usize, written: usize) -> Self {
@@ -119,6 +125,7 @@ impl Engine {
             read,
             written,
             marks: Marks::default(),
+            depth: 0,
             #[cfg(test)]
             exhaustive: false,
         }
@@ -322,7 +329,21 @@ impl Engine {
         if let Some(found) = name::find(first, cursor, behind)? {
             return Ok(Some(found));
         }
-        structure::find(first, cursor, behind)
+        if let Some(found) = structure::find(first, cursor, behind)? {
+            return Ok(Some(found));
+        }
+        if self.looks_for.encodings
+            && let Some(found) = wrapped::find(first, cursor, behind, self)?
+        {
+            return Ok(Some(found));
+        }
+        context::find(first, cursor, behind)
+    }
+
+    /// The pass over what was encoded in a text: credentials only, and no third encoding.
+    fn within(&self) -> Self {
+        let looks_for = LooksFor { locations: false, names: true, encodings: self.depth == 0 };
+        Self { depth: self.depth + 1, ..Self::with(looks_for, Arc::clone(&self.known), 0, 0) }
     }
 
     /// Writes what stands before the secret and its marker; the rest of the secret is swallowed by later steps.

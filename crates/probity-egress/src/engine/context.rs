@@ -1,0 +1,186 @@
+//! Values without a shape of their own, by the words before them: `wandb 0f3c…`, `Unseal Key 2: 5bCo…`, `acmeAPI-KEY-…`.
+//!
+//! A service's name, or a word for a credential, and nothing but such words up to a value that looks drawn. Asked where a
+//! digit stands beside a letter or digit. What lost: a rule for each service, with the length and alphabet of its keys;
+//! there are thousands of services, and they change their keys more often than their names.
+
+use super::Found;
+use super::behind::Behind;
+use super::cursor::{Cursor, Starved};
+use super::swallow::Swallow;
+use super::value::{Drawn, is_drawn, is_placeholder};
+use crate::report::{Confidence, Source};
+use crate::vocabulary::{Mention, mention};
+
+/// How much of a value is looked at.
+const VALUE_CHARS_MAX: usize = 200;
+/// The least length of a value after a service's name.
+const VALUE_CHARS_MIN: usize = 16;
+/// The least length of a value after words for credentials alone.
+const UNNAMED_CHARS_MIN: usize = 20;
+/// How many words are looked at.
+const WORDS_MAX: usize = 8;
+/// The longest word that is looked at.
+const WORD_BYTES_MAX: usize = 48;
+
+/// Finds a value that starts at the cursor with `first`, by the words before it.
+pub(super) fn find(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+) -> Result<Option<Found>, Starved> {
+    if !(first.is_ascii_alphanumeric() || first == '_') || !begins_value(behind) {
+        return Ok(None);
+    }
+    let mut ahead = cursor.clone();
+    let mut text = String::new();
+    let mut end = ahead.offset();
+    while text.len() < VALUE_CHARS_MAX
+        && let Some(c) = ahead.next()?
+        && is_value_char(c)
+    {
+        text.push(c);
+        if !matches!(c, '.' | ':' | '-') {
+            end = ahead.offset();
+        }
+    }
+    let value = text.trim_end_matches(['.', ':', '-']);
+    let look = Look::of(value);
+    if look == Look::Plain || is_placeholder(value) {
+        return Ok(None);
+    }
+    let enough = match said_before(behind) {
+        Said::Service => true,
+        Said::Word { credential } => credential && look >= Look::Drawn,
+        Said::Credential => look == Look::SurelyDrawn && value.len() >= UNNAMED_CHARS_MIN,
+        Said::Nothing => false,
+    };
+    Ok(enough.then(|| Found {
+        rule: "context",
+        kind: "api-key",
+        source: Source::Context,
+        confidence: Confidence::Medium,
+        keep: 0,
+        cut: end - cursor.offset(),
+        then: (text.len() >= VALUE_CHARS_MAX).then_some(Swallow::While(is_value_char)),
+    }))
+}
+
+fn is_value_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '/' | '=' | '.' | '~' | '|' | ':')
+}
+
+/// Whether a value may begin here: at the start, or behind what ties names to values. Not in a path, an address, a number.
+fn begins_value(behind: &Behind<'_>) -> bool {
+    behind.peek().is_some_and(|c| {
+        c.is_whitespace()
+            || matches!(c, '"' | '\'' | '`' | '=' | ':' | '-' | '_' | '(' | '[' | '{' | '>' | '|' | '*' | ',')
+    })
+}
+
+/// What a value looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Look {
+    Plain,
+    /// Like a hash or an identifier: drawn, but mostly no secret.
+    Identifier,
+    Drawn,
+    SurelyDrawn,
+}
+
+impl Look {
+    fn of(text: &str) -> Self {
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        if text.len() < VALUE_CHARS_MIN || digits == 0 || text.contains("://") {
+            return Self::Plain;
+        }
+        let groups = text.split('-').count();
+        let hex = text.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+        let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if hex && (groups == 1 && text.len() >= 20 || groups == 5 && text.len() == 36) {
+            return if digits == text.len() { Self::Plain } else { Self::Identifier };
+        }
+        // Serial numbers: groups of capitals and digits.
+        if plain && groups >= 3 && !text.bytes().any(|b| b.is_ascii_lowercase()) && digits >= groups {
+            return Self::Drawn;
+        }
+        match is_drawn(text) {
+            Drawn::No => Self::Plain,
+            Drawn::Maybe => Self::Drawn,
+            Drawn::Surely => Self::SurelyDrawn,
+        }
+    }
+}
+
+/// What the words before a value say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Nothing,
+    /// A word for a credential.
+    Credential,
+    /// A service whose name is also a word, and perhaps a word for a credential.
+    Word { credential: bool },
+    /// A service.
+    Service,
+}
+
+fn said_before(behind: &Behind<'_>) -> Said {
+    let mut behind = behind.clone();
+    let mut credential = false;
+    let mut newlines = 0;
+    for _ in 0..WORDS_MAX {
+        // What ties words together.
+        let mut gap = 0;
+        while let Some(c) = behind.peek()
+            && !c.is_alphanumeric()
+        {
+            gap += 1;
+            behind.next();
+            if c == '\n' {
+                newlines += 1;
+                if newlines > 1 || !opens_line(&behind) {
+                    return said(credential);
+                }
+            }
+            if gap > 24 || matches!(c, '/' | '@' | '#' | ';' | '?' | '!' | '\\') {
+                return said(credential);
+            }
+        }
+        let mut buffer = [0; WORD_BYTES_MAX];
+        let Some(word) = word(&mut behind, &mut buffer) else { return said(credential) };
+        match mention(word) {
+            Mention::Service => return Said::Service,
+            Mention::Word => return Said::Word { credential },
+            Mention::Credential => credential = true,
+            Mention::Filler => {}
+            Mention::Not => return Said::Nothing,
+            Mention::Unknown => return said(credential),
+        }
+    }
+    said(credential)
+}
+
+fn said(credential: bool) -> Said {
+    if credential { Said::Credential } else { Said::Nothing }
+}
+
+/// Whether the line before opened something that the next line holds.
+fn opens_line(behind: &Behind<'_>) -> bool {
+    let mut behind = behind.clone();
+    behind.eat_if(|c| c == '\r');
+    behind.run(4, |c| c == ' ');
+    behind.peek().is_some_and(|c| matches!(c, ':' | '=' | '>' | '(' | '{' | '['))
+}
+
+/// The word before, in small letters.
+fn word<'a>(behind: &mut Behind<'_>, buffer: &'a mut [u8; WORD_BYTES_MAX]) -> Option<&'a str> {
+    let mut from = buffer.len();
+    while let Some(c) = behind.peek()
+        && c.is_ascii_alphanumeric()
+    {
+        from = from.checked_sub(1)?;
+        *buffer.get_mut(from)? = u8::try_from(c.to_ascii_lowercase()).ok()?;
+        behind.next();
+    }
+    std::str::from_utf8(buffer.get(from..)?).ok().filter(|word| !word.is_empty())
+}
