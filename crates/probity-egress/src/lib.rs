@@ -79,6 +79,7 @@ mod report;
 mod sight;
 mod snapshot;
 mod snapshot_serializer;
+mod snapshot_structure;
 mod summary;
 mod thrown;
 mod tier;
@@ -89,8 +90,8 @@ pub use egress::Egress;
 pub use fence::fenced_for_human;
 pub use known::register_secret;
 pub use limits::{
-    ERROR_BYTES_MAX, ERROR_CHAIN_MAX, KNOWN_SECRET_BYTES_MIN, STREAM_HOLDBACK_BYTES_MAX, VALUE_BYTES_MAX, VALUE_DEPTH_MAX,
-    VALUE_MEMBERS_MAX,
+    ERROR_BYTES_MAX, ERROR_CHAIN_MAX, KNOWN_SECRET_BYTES_MIN, STREAM_HOLDBACK_BYTES_MAX, VALUE_BYTES_MAX,
+    VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX,
 };
 pub use line::{extension_words, one_line_untrusted};
 pub use pass::{egress_text, egress_text_reporting};
