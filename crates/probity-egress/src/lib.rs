@@ -79,6 +79,7 @@ mod report;
 mod sight;
 mod snapshot;
 mod snapshot_serializer;
+mod snapshot_structure;
 mod summary;
 mod thrown;
 mod tier;

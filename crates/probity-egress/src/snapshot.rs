@@ -11,8 +11,12 @@ use crate::tier::Tier;
 ///
 /// It is plain data: what reads it later runs none of the value's code. A member whose name is a credential's
 /// (`password`, `Authorization`, `x-api-key`, at any depth, in any case) is one marker whole, also when it is an object
-/// or an array; a number is one under a password's name; `null` and booleans stay. Under a common word such as `key` or
-/// `token` a text is a marker when it looks drawn at random.
+/// or an array; a number is one under a password's name, and from six digits under another secret's; `null` and booleans
+/// stay. Under a common word such as `key` or `token` a text is a marker when it looks drawn at random.
+///
+/// A name also counts beside its value (`{"name": "DB_PASSWORD", "value": "…"}`), in pairs (`[["authorization", "…"]]`) and
+/// among arguments (`["--password", "…"]`). Bytes and single characters in an array are read as the text they spell.
+/// Other numbers stay as they are, unless their digits are a registered secret's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EgressValue<T: Tier> {
     // INVARIANT: every string and member name in it went through `T`'s pass or is a marker.

@@ -1,14 +1,14 @@
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write};
 use std::marker::PhantomData;
 
 use serde::ser::{self, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
-use crate::engine::looks_drawn;
-use crate::limits::{VALUE_BYTES_MAX, VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX};
-use crate::pass::egress_text;
+use crate::limits::{KNOWN_SECRET_BYTES_MIN, VALUE_BYTES_MAX, VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX};
+use crate::pass::{egress_text, egress_text_reporting};
+use crate::report::Report;
+use crate::snapshot_structure::{array, marker, object, under};
 use crate::tier::Tier;
-use crate::vocabulary::{Name, Strength, classify_name};
 
 /// What a snapshot may still take.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl ser::Error for Unreadable {
 }
 
 fn limit() -> Value {
-    Value::String("[REDACTED:limit]".to_owned())
+    marker("limit")
 }
 
 impl<'b, T: Tier> Snapshot<'b, T> {
@@ -76,6 +76,18 @@ impl<'b, T: Tier> Snapshot<'b, T> {
         } else {
             limit()
         }
+    }
+
+    /// A number, unless its digits are a secret's.
+    fn number(number: Value) -> Value {
+        // One that JSON readers cannot hold stands as a text.
+        let digits = number.as_str().map_or_else(|| number.to_string(), str::to_owned);
+        if digits.len() < KNOWN_SECRET_BYTES_MIN {
+            return number;
+        }
+        let mut report = Report::new();
+        egress_text_reporting::<T>(&digits, &mut report);
+        report.findings().first().map_or(number, |finding| marker(finding.kind))
     }
 
     /// One value a level down, or a marker when there is no level left.
@@ -92,32 +104,26 @@ impl<'b, T: Tier> Snapshot<'b, T> {
     fn variant(budget: &mut Budget, name: &str, value: Value) -> Value {
         let mut members = Members::<T>::open(budget);
         members.put(name, value);
-        Value::Object(members.members)
+        members.done()
     }
 }
 
-/// The marker for the whole value of a member with this name, `None` when the value may be read.
-fn whole(name: &str, value: &Value) -> Option<Value> {
-    let (kind, strength) = match classify_name(name)? {
-        Name::Credential(kind, strength) => (kind, strength),
-        Name::Authorization => ("authorization", Strength::Password),
-        Name::Cookie => ("cookie", Strength::Password),
-    };
-    let secret = match value {
-        // `key`, `token` and the like are common words: here, too, the value must look drawn.
-        Value::String(text) if strength == Strength::Key => looks_drawn(text),
-        Value::Array(_) | Value::Object(_) if strength == Strength::Key => false,
-        Value::String(text) => !text.is_empty() && !is_marker(text),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-        Value::Number(_) => strength == Strength::Password,
-        Value::Null | Value::Bool(_) => false,
-    };
-    secret.then(|| Value::String(format!("[REDACTED:{kind}]")))
+/// Text up to a limit; what is beyond fails.
+struct Bounded {
+    text: String,
+    max: usize,
+    full: bool,
 }
 
-fn is_marker(text: &str) -> bool {
-    crate::clean::marker_len(text) == Some(text.len())
+impl Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.full |= text.len() > self.max.saturating_sub(self.text.len());
+        if self.full {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
 }
 
 /// The members of an object as they come.
@@ -148,8 +154,11 @@ impl<'b, T: Tier> Members<'b, T> {
     }
 
     fn put(&mut self, name: &str, value: Value) {
-        let value = whole(name, &value).unwrap_or(value);
-        self.members.insert(egress_text::<T>(name).as_str().to_owned(), value);
+        self.members.insert(egress_text::<T>(name).as_str().to_owned(), under(name, value));
+    }
+
+    fn done(self) -> Value {
+        object(self.members)
     }
 }
 
@@ -181,7 +190,7 @@ impl<'b, T: Tier> Elements<'b, T> {
     }
 
     fn done(self) -> Value {
-        let elements = Value::Array(self.elements);
+        let elements = array::<T>(self.elements);
         match self.variant {
             Some(name) => Snapshot::<T>::variant(self.budget, name, elements),
             None => elements,
@@ -197,7 +206,7 @@ pub(crate) struct VariantMembers<'b, T: Tier> {
 
 macro_rules! numbers {
     ($($method:ident: $type:ty),*) => {
-        $(fn $method(self, v: $type) -> Result<Value, Unreadable> { Ok(Value::from(v)) })*
+        $(fn $method(self, v: $type) -> Result<Value, Unreadable> { Ok(Self::number(Value::from(v))) })*
     };
 }
 
@@ -212,15 +221,19 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
     type SerializeStruct = Members<'b, T>;
     type SerializeStructVariant = VariantMembers<'b, T>;
 
-    numbers!(serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
+    numbers!(serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
         serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64);
 
+    fn serialize_bool(self, v: bool) -> Result<Value, Unreadable> {
+        Ok(Value::Bool(v))
+    }
+
     fn serialize_i128(self, v: i128) -> Result<Value, Unreadable> {
-        Ok(i64::try_from(v).map_or_else(|_| Value::String(v.to_string()), Value::from))
+        Ok(Self::number(i64::try_from(v).map_or_else(|_| Value::String(v.to_string()), Value::from)))
     }
 
     fn serialize_u128(self, v: u128) -> Result<Value, Unreadable> {
-        Ok(u64::try_from(v).map_or_else(|_| Value::String(v.to_string()), Value::from))
+        Ok(Self::number(u64::try_from(v).map_or_else(|_| Value::String(v.to_string()), Value::from)))
     }
 
     fn serialize_f32(self, v: f32) -> Result<Value, Unreadable> {
@@ -228,7 +241,7 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
     }
 
     fn serialize_f64(self, v: f64) -> Result<Value, Unreadable> {
-        Ok(Number::from_f64(v).map_or(Value::Null, Value::Number))
+        Ok(Number::from_f64(v).map_or(Value::Null, |number| Self::number(Value::Number(number))))
     }
 
     fn serialize_char(self, v: char) -> Result<Value, Unreadable> {
@@ -237,6 +250,18 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
 
     fn serialize_str(self, v: &str) -> Result<Value, Unreadable> {
         Ok(self.text(v))
+    }
+
+    /// Reads what a `Display` writes, up to the budget; one that fails makes the value unreadable.
+    fn collect_str<V: Display + ?Sized>(self, value: &V) -> Result<Value, Unreadable> {
+        let mut written = Bounded { text: String::new(), max: self.budget.bytes, full: false };
+        let outcome = write!(written, "{value}");
+        if written.full {
+            self.budget.bytes = 0;
+            return Ok(limit());
+        }
+        outcome.map_err(|_| Unreadable)?;
+        Ok(self.text(&written.text))
     }
 
     /// Bytes are not text, so no pass can read them: they stay inside.
@@ -358,10 +383,11 @@ impl<T: Tier> ser::SerializeMap for Members<'_, T> {
     type Error = Unreadable;
 
     fn serialize_key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<(), Unreadable> {
-        // `serde_json` knows which keys JSON can write, numbers and unit variants included.
-        self.key = match serde_json::to_value(MapKey(key)) {
-            Ok(Value::Object(one)) => one.into_iter().next().map(|(name, _)| name).ok_or(Unreadable)?,
-            Ok(_) | Err(_) => return Err(Unreadable),
+        // What JSON can write as a name: texts, numbers, truth values and unit variants.
+        self.key = match Snapshot::<T>::below(self.budget, key)? {
+            Value::String(name) => name,
+            name @ (Value::Number(_) | Value::Bool(_)) => name.to_string(),
+            Value::Null | Value::Array(_) | Value::Object(_) => return Err(Unreadable),
         };
         Ok(())
     }
@@ -372,19 +398,7 @@ impl<T: Tier> ser::SerializeMap for Members<'_, T> {
     }
 
     fn end(self) -> Result<Value, Unreadable> {
-        Ok(Value::Object(self.members))
-    }
-}
-
-/// A map of one key, to learn how JSON writes it.
-struct MapKey<'k, K: Serialize + ?Sized>(&'k K);
-
-impl<K: Serialize + ?Sized> Serialize for MapKey<'_, K> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use ser::SerializeMap;
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(self.0, &())?;
-        map.end()
+        Ok(self.done())
     }
 }
 
@@ -401,7 +415,7 @@ impl<T: Tier> ser::SerializeStruct for Members<'_, T> {
     }
 
     fn end(self) -> Result<Value, Unreadable> {
-        Ok(Value::Object(self.members))
+        Ok(self.done())
     }
 }
 
@@ -419,6 +433,6 @@ impl<T: Tier> ser::SerializeStructVariant for VariantMembers<'_, T> {
 
     fn end(self) -> Result<Value, Unreadable> {
         let Members { budget, members, .. } = self.members;
-        Ok(Snapshot::<T>::variant(budget, self.name, Value::Object(members)))
+        Ok(Snapshot::<T>::variant(budget, self.name, object(members)))
     }
 }

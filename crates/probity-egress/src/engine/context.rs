@@ -24,11 +24,7 @@ const WORDS_MAX: usize = 8;
 const WORD_BYTES_MAX: usize = 48;
 
 /// Finds a value that starts at the cursor with `first`, by the words before it.
-pub(super) fn find(
-    first: char,
-    cursor: &Cursor<'_>,
-    behind: &Behind<'_>,
-) -> Result<Option<Found>, Starved> {
+pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     if !(first.is_ascii_alphanumeric() || first == '_') || !begins_value(behind) {
         return Ok(None);
     }
@@ -40,11 +36,14 @@ pub(super) fn find(
         && is_value_char(c)
     {
         text.push(c);
-        if !matches!(c, '.' | ':' | '-') {
+        if !matches!(c, '.' | '-') {
             end = ahead.offset();
         }
     }
-    let value = text.trim_end_matches(['.', ':', '-']);
+    let mut padding = cursor.after(end - cursor.offset());
+    padding.run(2, |c| c == '=')?;
+    let end = padding.offset();
+    let value = text.trim_end_matches(['.', '-']);
     let look = Look::of(value);
     if look == Look::Plain || is_placeholder(value) {
         return Ok(None);
@@ -67,7 +66,7 @@ pub(super) fn find(
 }
 
 fn is_value_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '/' | '=' | '.' | '~' | '|' | ':')
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '/' | '.' | '~')
 }
 
 /// Whether a value may begin here: at the start, or behind what ties names to values. Not in a path, an address, a number.
@@ -119,7 +118,9 @@ enum Said {
     /// A word for a credential.
     Credential,
     /// A service whose name is also a word, and perhaps a word for a credential.
-    Word { credential: bool },
+    Word {
+        credential: bool,
+    },
     /// A service.
     Service,
 }

@@ -51,7 +51,8 @@ impl Marks {
         let mut run_end = start;
         let window = bytes.get(start..end).unwrap_or_default();
         let pairs = triggers.pairs();
-        let set = |pair: u16| pairs.get(usize::from(pair >> 6)).copied().unwrap_or_default() >> (pair & 63) & 1;
+        let set =
+            |pair: u16| pairs.get(usize::from(pair >> 6)).copied().unwrap_or_default() >> (pair & 63) & 1;
         let mut prev = window.first().copied().unwrap_or_default();
         let mut at = start;
         // Eight pairs at a time: nearly all text has nothing in any of them.

@@ -54,7 +54,9 @@ pub(super) fn find(
     let mut report = Report::new();
     let mut inner = engine.within();
     inner.pass(&text, &mut String::new(), &mut report);
-    let Some(found) = report.findings().iter().max_by_key(|finding| finding.confidence) else { return Ok(None) };
+    let Some(found) = report.findings().iter().max_by_key(|finding| finding.confidence) else {
+        return Ok(None);
+    };
     Ok(Some(Found {
         rule: found.rule,
         kind: found.kind,

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
-use probity_egress::{Human, SamePrincipal, VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX, egress_value};
+use probity_egress::{
+    Human, SamePrincipal, VALUE_BYTES_MAX, VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX, egress_value, register_secret,
+};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -99,4 +101,154 @@ fn a_value_that_refuses_says_nothing_of_itself() {
         }
     }
     assert_eq!(egress_value::<SamePrincipal>(&Refuses).to_string(), "\"[REDACTED:unreadable]\"");
+}
+
+#[test]
+fn a_name_in_one_member_gives_the_value_in_another_away() {
+    check(
+        json!([{"key": "password", "value": "plain"}, {"value": "plain", "name": "DB_PASSWORD"}, {"Name": "Authorization", "Value": "Bearer x"},
+            {"name": "cookie", "values": ["a=b", "c"]}, {"type": "password", "value": "plain"}, {"field": "client_secret", "default": {"a": "b"}}]),
+        json!([{"key": "password", "value": "[REDACTED:password]"}, {"value": "[REDACTED:password]", "name": "DB_PASSWORD"},
+            {"Name": "Authorization", "Value": "[REDACTED:authorization]"}, {"name": "cookie", "values": "[REDACTED:cookie]"},
+            {"type": "password", "value": "[REDACTED:password]"}, {"field": "client_secret", "default": "[REDACTED:secret]"}]),
+    );
+    check(
+        json!({"name": "API_KEY", "value": "k3Yk3yQk9xZ7", "type": "string"}),
+        json!({"name": "API_KEY", "value": "[REDACTED:api-key]", "type": "string"}),
+    );
+    let same = json!([{"key": "color", "value": "plain"}, {"name": "password", "value": null, "type": "string"}, {"name": "token", "value": "word"},
+        {"name": "password", "description": "at least 8", "in": "body"}, {"key": "max_tokens", "value": 4096}, {"key": "password", "value": true}]);
+    check(same.clone(), same);
+}
+
+#[test]
+fn pairs_in_arrays_are_names_and_values() {
+    check(
+        json!([
+            ["authorization", "Bearer x"],
+            ["accept", "text/html"],
+            ["Cookie", "a=b"],
+            ["password", "plain"]
+        ]),
+        json!([
+            ["authorization", "[REDACTED:authorization]"],
+            ["accept", "text/html"],
+            ["Cookie", "[REDACTED:cookie]"],
+            ["password", "[REDACTED:password]"]
+        ]),
+    );
+    check(
+        json!(["Host", "a", "Authorization", "Bearer x", "X-Api-Key", "k3Yk3yQk9xZ7"]),
+        json!(["Host", "a", "Authorization", "[REDACTED:authorization]", "X-Api-Key", "[REDACTED:api-key]"]),
+    );
+    check(
+        json!(["deploy", "--password", "plain", "--api-key", "k3Yk3yQk9xZ7", "-v", "--token", "--dry-run"]),
+        json!([
+            "deploy",
+            "--password",
+            "[REDACTED:password]",
+            "--api-key",
+            "[REDACTED:api-key]",
+            "-v",
+            "--token",
+            "--dry-run"
+        ]),
+    );
+    check(json!(["curl", "-u", "bob:plain", "x"]), json!(["curl", "-u", "bob:[REDACTED:password]", "x"]));
+    check(
+        json!({"a": {"headers": [("authorization", "Bearer x")]}}),
+        json!({"a": {"headers": [["authorization", "[REDACTED:authorization]"]]}}),
+    );
+    let same = json!({"required": ["username", "password", "email"], "columns": ["password", "created_at"], "types": [["token", "string"]],
+        "scopes": ["secret", "token"], "args": ["-u", "HEAD"], "one": ["password"]});
+    check(same.clone(), same);
+}
+
+#[test]
+fn texts_in_pieces_are_read_as_texts() {
+    let token = github();
+    let bytes: Vec<u8> = token.bytes().collect();
+    let chars: Vec<char> = token.chars().collect();
+    check(
+        json!({"a": bytes, "b": chars, "c": [1, 2, 3, 250, 9, 9]}),
+        json!({"a": "[REDACTED:bytes]", "b": "[REDACTED:text]", "c": [1, 2, 3, 250, 9, 9]}),
+    );
+    check(json!(b"password=hunter22 \xff".as_slice()), json!("[REDACTED:bytes]"));
+    check(json!(b"plain words".as_slice()), json!(b"plain words".as_slice()));
+}
+
+#[test]
+fn registered_values_leave_in_no_type() {
+    assert!(register_secret("8812345678901234"));
+    assert!(register_secret("reg\"ister\\ed\nvalue of two lines"));
+    let expected = json!("[REDACTED:registered]");
+    check(json!(8_812_345_678_901_234_u64), expected.clone());
+    check(json!(-8_812_345_678_901_234_i64), expected.clone());
+    check(
+        json!({"8812345678901234": 1, "n": 18_812_345_678_901_234_u64}),
+        json!({"[REDACTED:registered]": 1, "n": "[REDACTED:registered]"}),
+    );
+    assert_eq!(egress_value::<SamePrincipal>(&8_812_345_678_901_234_i128).as_value(), &expected);
+    assert_eq!(
+        egress_value::<SamePrincipal>(&(u128::MAX - 1)).as_value(),
+        &json!((u128::MAX - 1).to_string())
+    );
+    assert_eq!(egress_value::<SamePrincipal>(&88_123_456_789_012_340_000_000_u128).as_value(), &expected);
+    assert_eq!(
+        egress_value::<SamePrincipal>(&BTreeMap::from([(8_812_345_678_901_234_u64, 1)])).to_string(),
+        r#"{"[REDACTED:registered]":1}"#
+    );
+    let text = egress_value::<SamePrincipal>(
+        &json!({"a": "x reg\"ister\\ed y", "b": "reg\\\"ister\\\\ed", "value of two lines": 1}),
+    )
+    .to_string();
+    assert_eq!(
+        text,
+        r#"{"[REDACTED:registered]":1,"a":"x [REDACTED:registered] y","b":"[REDACTED:registered]"}"#
+    );
+    check(json!([1, 2.5, 123_456, true, null, 1e300]), json!([1, 2.5, 123_456, true, null, 1e300]));
+}
+
+#[test]
+fn under_a_common_name_elements_are_judged_one_by_one_and_long_numbers_under_a_secret_go() {
+    check(
+        json!({"key": ["k3Yk3yQk9xZ7", "word"], "client_secret": 123_456_789, "secret": 3, "api_key": 1_234}),
+        json!({"key": ["[REDACTED:api-key]", "word"], "client_secret": "[REDACTED:secret]", "secret": 3, "api_key": 1_234}),
+    );
+}
+
+#[test]
+fn a_text_that_is_written_by_a_function_is_bounded_and_may_fail() {
+    struct Written(fn(&mut std::fmt::Formatter<'_>) -> std::fmt::Result);
+    impl std::fmt::Display for Written {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            self.0(f)
+        }
+    }
+    impl Serialize for Written {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_str(self)
+        }
+    }
+    let fails = Written(|_| Err(std::fmt::Error));
+    assert_eq!(egress_value::<SamePrincipal>(&fails).to_string(), "\"[REDACTED:unreadable]\"");
+    let endless = Written(|f| {
+        loop {
+            f.write_str("password=hunter22 ")?;
+        }
+    });
+    assert_eq!(
+        egress_value::<SamePrincipal>(&[&endless, &endless]).to_string(),
+        r#"["[REDACTED:limit]","[REDACTED:limit]"]"#
+    );
+    let plain = Written(|f| f.write_str("password=hunter22"));
+    assert_eq!(egress_value::<SamePrincipal>(&plain).to_string(), "\"password=[REDACTED:password]\"");
+}
+
+#[test]
+fn the_limit_of_bytes_holds_for_names_and_texts_together() {
+    let text = "a".repeat(VALUE_BYTES_MAX / 2);
+    let snapshot = egress_value::<SamePrincipal>(&json!([text, text, text, 1]));
+    let last: Vec<&Value> = snapshot.as_value().as_array().unwrap().iter().skip(2).collect();
+    assert_eq!(last, [&json!("[REDACTED:limit]"), &json!(1)]);
 }
