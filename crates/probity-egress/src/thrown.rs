@@ -23,22 +23,22 @@ const PAYLOAD_BOXES_MAX: usize = 8;
 ///
 /// A source whose text was said already is not said again. At most [`ERROR_CHAIN_MAX`] errors and [`ERROR_BYTES_MAX`] bytes
 /// are read, so a chain or a text without end ends; a marker `[REDACTED:limit]` says so, and the cut leaves no part of a
-/// credential. An error that fails or panics while it says its words is quoted as far as it came.
+/// credential. An error that fails while it says its words is quoted as far as it came. Its words
+/// are its own code: a panic in there is not caught here, for the caller to tell an error from a panic.
 pub fn egress_error<T: Tier>(error: &dyn Error) -> Egress<T> {
     let mut words = Words::default();
     let mut next = Some(error);
     for _ in 0..ERROR_CHAIN_MAX {
         let Some(error) = next else { break };
         words.add(error);
-        // The error's own code: it may panic like any other.
-        next = catch_unwind(AssertUnwindSafe(|| error.source())).unwrap_or_default();
+        next = error.source();
     }
     words.passed()
 }
 
 /// A panic's words on their way out, passed: the payload's text when it is one in any of the usual types, or an error's.
 ///
-/// It does not panic when the payload panics as it is dropped.
+/// It does not panic, not even when the payload panics as it is read or dropped.
 pub fn egress_panic<T: Tier>(payload: Box<dyn Any + Send>) -> Egress<T> {
     let said = said(payload.as_ref());
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
@@ -62,7 +62,13 @@ fn said<T: Tier>(mut payload: &(dyn Any + Send)) -> Egress<T> {
         return egress_text(text);
     }
     match error_of(payload) {
-        Some(error) => egress_error(error),
+        Some(error) => {
+            catch_unwind(AssertUnwindSafe(|| egress_error(error))).unwrap_or_else(|second| {
+                // Dropping it may be the same again.
+                let _leaked = ManuallyDrop::new(second);
+                Egress::fixed(NO_WORDS)
+            })
+        }
         None => Egress::fixed(NO_TEXT),
     }
 }
@@ -99,8 +105,8 @@ impl Words {
             return;
         }
         let mut said = Words { text: String::new(), full: false };
-        // Neither a failure nor a panic of the error's own code is ours: what it had said before counts.
-        let _outcome = catch_unwind(AssertUnwindSafe(|| write!(said, "{error}")));
+        // A failure to write is the error's, or ours at the limit: what it had said before counts.
+        let _outcome = write!(said, "{error}");
         if said.text.is_empty() || self.text.contains(&said.text) {
             return;
         }
