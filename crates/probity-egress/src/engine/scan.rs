@@ -175,9 +175,7 @@ impl Marks {
         let reach = reach.count();
         for back in anchor.before_min..=reach {
             self.set(start - back);
-            if anchor.before_max > 0 {
-                self.set_anchored(start - back);
-            }
+            self.set_anchored(start - back);
         }
     }
 
