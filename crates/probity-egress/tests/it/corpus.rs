@@ -18,7 +18,11 @@ fn corpora() -> PathBuf {
 
 /// The rows of the redaction corpus, `None` when the folder lacks it. In CI that is a failure, unless the folder was named.
 fn rows() -> Option<Vec<Value>> {
-    let Ok(file) = File::open(corpora().join("redaction/dev.jsonl.gz")) else {
+    rows_of("dev")
+}
+
+fn rows_of(name: &str) -> Option<Vec<Value>> {
+    let Ok(file) = File::open(corpora().join(format!("redaction/{name}.jsonl.gz"))) else {
         let named = std::env::var_os("PROBITY_CORPORA").is_some();
         assert!(named || std::env::var_os("CI").is_none(), "the redaction corpus is missing");
         println!("skipped: redaction/dev.jsonl.gz is not there");
@@ -102,4 +106,41 @@ fn check_stream<T: Tier>(text: &str, number: usize) {
     }
     out.push_str(redactor.finish().as_str());
     assert_eq!(out, whole.as_str(), "chunks of {} changed {text:?}", 1 + number % 37);
+}
+
+#[test]
+fn corpus_redaction_transforms() {
+    use std::collections::{BTreeMap, BTreeSet};
+    let Some(rows) = rows_of("transforms") else { return };
+    let mut covered_ids: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for row in &rows {
+        let text = row["text"].as_str().unwrap();
+        let removed = removed::<SamePrincipal>(text);
+        let spans = row["secret_spans"].as_array().unwrap();
+        let whole = spans
+            .iter()
+            .all(|s| covered(s[0].as_u64().unwrap() as usize, s[1].as_u64().unwrap() as usize, &removed));
+        let entry = covered_ids.entry(row["variant"].as_str().unwrap().to_owned()).or_default();
+        if whole {
+            entry.insert(row["id"].as_str().unwrap().to_owned());
+        } else if std::env::var_os("SHOW_MISSES").is_some() {
+            println!(
+                "TMISS {} {:?} => {:?}",
+                row["variant"],
+                text.chars().take(300).collect::<String>(),
+                egress_text::<SamePrincipal>(text).as_str().chars().take(300).collect::<String>()
+            );
+        }
+    }
+    let raw = covered_ids["00-raw"].clone();
+    for (variant, ids) in &covered_ids {
+        let both = ids.intersection(&raw).count();
+        println!(
+            "{variant}: {} of {}, of raw {both}/{} = {:.3}",
+            ids.len(),
+            rows.iter().filter(|r| r["variant"] == variant.as_str()).count(),
+            raw.len(),
+            both as f64 / raw.len() as f64
+        );
+    }
 }
