@@ -5,6 +5,18 @@ use serde_json::json;
 
 use super::{ALNUM, BASE64, Draw, becomes, gone, stays};
 
+/// gitleaks/gitleaks#1387: name and value as two members of one object.
+#[test]
+fn report_29_a_name_member_and_a_value_member() {
+    let mut draw = Draw::seeded(29);
+    for (name, value) in [("key", "value"), ("name", "value"), ("Name", "Value"), ("Key", "Value")] {
+        let secret = draw.word(16);
+        gone(&format!(r#"{{"{name}":"password","{value}":"{secret}"}}"#), &secret);
+        gone(&format!(r#"[{{ "{name}": "DB_PASSWORD", "{value}": "{secret}" }}]"#), &secret);
+        stays(&format!(r#"{{"{name}":"color","{value}":"{secret}"}}"#));
+    }
+}
+
 /// gitleaks/gitleaks#1319: the connection strings and keys of an `appsettings.json`.
 #[test]
 fn report_29_settings_of_an_application() {
