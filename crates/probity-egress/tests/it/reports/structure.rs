@@ -61,7 +61,7 @@ fn report_30_lines_of_a_diff() {
     }
 }
 
-/// alphaonedev/ai-memory-mcp#3667: passwords in a query were left; a search for userinfo that crosses blanks invents them.
+/// ai-memory-mcp#3667: passwords in a query were left; a search for userinfo that crosses blanks invents them.
 #[test]
 fn report_31_passwords_in_a_query_and_no_userinfo_across_blanks() {
     let mut draw = Draw::seeded(31);
@@ -77,7 +77,7 @@ fn report_31_passwords_in_a_query_and_no_userinfo_across_blanks() {
     stays("at http://host: see you @ noon");
 }
 
-/// DioCrafts/OxiCloud#734, risa-labs-inc/BossConsole#640, #909, apache/maka#4597, numbat#3: a password with an `@`, and
+/// OxiCloud#734, BossConsole#640, #909, apache/maka#4597, numbat#3: a password with an `@`, and
 /// `curl -u`.
 #[test]
 fn report_32_userinfo_ends_at_the_last_at() {
@@ -188,7 +188,7 @@ fn report_35_connection_strings_of_every_scheme() {
     );
 }
 
-/// KailasMahavarkar/agentic-hil#317: names were looked at and values were not.
+/// agentic-hil#317: names were looked at and values were not.
 #[test]
 fn report_36_secrets_live_in_values_too() {
     let mut draw = Draw::seeded(36);
