@@ -7,8 +7,8 @@ use serde_json::Number;
 use crate::limits::{KNOWN_SECRET_BYTES_MIN, VALUE_BYTES_MAX, VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX};
 use crate::pass::{egress_text, egress_text_reporting};
 use crate::report::Report;
-use crate::snapshot_structure::{array, marker, object, under};
-use crate::snapshot_tree::Tree;
+use crate::snapshot_structure::{array, object, under};
+use crate::snapshot_tree::{Tree, marker};
 use crate::tier::Tier;
 
 /// What a snapshot may still take.
@@ -68,7 +68,7 @@ impl ser::Error for Unreadable {
 }
 
 fn limit() -> Tree {
-    marker("limit")
+    Tree::Marker("limit")
 }
 
 impl<'b, T: Tier> Snapshot<'b, T> {
@@ -101,7 +101,7 @@ impl<'b, T: Tier> Snapshot<'b, T> {
         }
         let mut report = Report::new();
         egress_text_reporting::<T>(digits, &mut report);
-        report.findings().first().map(|finding| marker(finding.kind))
+        report.findings().first().map(|finding| Tree::Marker(finding.kind))
     }
 
     /// One value a level down, or a marker when there is no level left.
@@ -157,7 +157,7 @@ impl<'b, T: Tier> Members<'b, T> {
     fn member(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Unreadable> {
         if self.full || !self.budget.take_member() || !self.budget.take_bytes(name.len()) {
             if !self.full {
-                self.members.push(("[REDACTED:limit]".to_owned(), limit()));
+                self.members.push((marker("limit"), limit()));
                 self.full = true;
             }
             return Ok(());
@@ -170,7 +170,7 @@ impl<'b, T: Tier> Members<'b, T> {
     fn put(&mut self, name: &str, value: Tree) {
         let name = egress_text::<T>(name).as_str().to_owned();
         let value = under(&name, value);
-        self.members.insert(name, value);
+        self.members.push((name, value));
     }
 
     fn done(self) -> Tree {
@@ -282,7 +282,7 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
 
     /// Bytes are not text, so no pass can read them: they stay inside.
     fn serialize_bytes(self, _: &[u8]) -> Result<Tree, Unreadable> {
-        Ok(Tree::String("[REDACTED:bytes]".to_owned()))
+        Ok(Tree::Marker("bytes"))
     }
 
     fn serialize_none(self) -> Result<Tree, Unreadable> {
@@ -404,6 +404,7 @@ impl<T: Tier> ser::SerializeMap for Members<'_, T> {
             Tree::String(name) => name,
             Tree::Number(number) => number.to_string(),
             Tree::Bool(truth) => truth.to_string(),
+            Tree::Marker(kind) => marker(kind),
             Tree::Null | Tree::Array(_) | Tree::Object(_) => return Err(Unreadable),
         };
         Ok(())

@@ -75,14 +75,9 @@ fn whole(name: &str, value: &Tree) -> Option<Tree> {
             }
             Strength::Key => false,
         },
-        Tree::Null | Tree::Bool(_) => false,
+        Tree::Null | Tree::Bool(_) | Tree::Marker(_) => false,
     };
-    secret.then(|| marker(kind))
-}
-
-/// The marker of a kind as a value.
-pub(crate) fn marker(kind: &str) -> Tree {
-    Tree::String(format!("[REDACTED:{kind}]"))
+    secret.then_some(Tree::Marker(kind))
 }
 
 fn is_marker(text: &str) -> bool {
@@ -128,7 +123,7 @@ fn letters(name: &str) -> String {
 /// An array whose elements belong together: pairs of name and value, arguments, headers in a row, a text in pieces.
 pub(crate) fn array<T: Tier>(mut items: Vec<Tree>) -> Tree {
     if let Some(kind) = text_in_pieces::<T>(&items) {
-        return marker(kind);
+        return Tree::Marker(kind);
     }
     if items.iter().all(|item| pair_name(item).is_some()) {
         for item in &mut items {
@@ -158,7 +153,7 @@ pub(crate) fn array<T: Tier>(mut items: Vec<Tree>) -> Tree {
 
 /// The name in an array of two, the first of which is a text.
 fn pair_name(item: &Tree) -> Option<&str> {
-    match item.as_array()?.as_slice() {
+    match item.as_array()? {
         [Tree::String(name), _] => Some(name),
         _ => None,
     }
