@@ -72,7 +72,7 @@ pub(super) struct Named<'a> {
 
 impl<'a> Named<'a> {
     /// Reads backwards from an operator that begins with `first`.
-    fn before(first: char, behind: &Behind<'_>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
+    fn before(first: char, behind: &Behind<'a>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
         let mut behind = behind.clone();
         let mut sign = None;
         if first == '='
@@ -101,6 +101,12 @@ impl<'a> Named<'a> {
         } else if quoted {
             return None;
         }
+        let mut plain = behind.clone();
+        if let Some(name) = plain.plain_word(NAME_CHARS_MAX)
+            && (quoted || !is_type(name.as_bytes()))
+        {
+            return Self::of(name, &plain, quoted, blanks, sign);
+        }
         let mut from = word(&mut behind, text, NAME_BYTES_MAX)?;
         if !quoted && is_type(text.get(from..)?) {
             // `var name string = …`: the type stands between.
@@ -115,7 +121,16 @@ impl<'a> Named<'a> {
             }
         }
         let name = std::str::from_utf8(text.get(from..)?).ok()?;
-        let name = without_escape(name, behind.peek());
+        Self::of(without_escape(name, behind.peek()), &behind, quoted, blanks, sign)
+    }
+
+    fn of(
+        name: &'a str,
+        behind: &Behind<'_>,
+        quoted: bool,
+        blanks: bool,
+        sign: Option<char>,
+    ) -> Option<Self> {
         let plain = name.trim_start_matches(['-', '.']);
         let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
         Some(Self { name: plain, quoted, flag, blanks, sign }).filter(|named| !named.name.is_empty())

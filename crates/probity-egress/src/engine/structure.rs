@@ -28,6 +28,10 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
             if let Some(found) = after_words(cursor, behind)? {
                 return Ok(Some(found));
             }
+            // Behind a sign stands its value, and nothing that is compared.
+            if behind.peek().is_some_and(|c| matches!(c, ',' | ':' | '=')) {
+                return Ok(None);
+            }
             turned_round(cursor)
         }
         '=' | ':' => member(cursor, behind),

@@ -1,4 +1,6 @@
-use probity_egress::{JsonFinding, Report, SamePrincipal, Source, egress_json, egress_value, register_secret};
+use probity_egress::{
+    JsonFinding, Report, SamePrincipal, Source, egress_json, egress_value, register_secret,
+};
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use serde_json::Value;
 
