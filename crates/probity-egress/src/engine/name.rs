@@ -102,7 +102,7 @@ impl<'a> Named<'a> {
             return None;
         }
         let mut plain = behind.clone();
-        if let Some(name) = plain.plain_word(NAME_CHARS_MAX)
+        if let Some(name) = plain.plain_word(NAME_CHARS_MAX, b'.')
             && (quoted || !is_type(name.as_bytes()))
         {
             return Self::of(name, &plain, quoted, blanks, sign);

@@ -151,9 +151,9 @@ impl Marks {
                 Action::Here(asked) => self.set(at, *asked),
                 Action::Next => self.set(at + 1, Asked::NAMES),
                 Action::Quote => {
-                    // After a colon or an equals sign the sign itself is asked.
+                    // After a colon the colon itself is asked.
                     let sign = at.checked_sub(1).and_then(|at| bytes.get(at));
-                    if !sign.is_some_and(|b| matches!(b, b':' | b'=')) || bytes.get(at) == Some(&b'(') {
+                    if !sign.is_some_and(|b| matches!(b, b':')) || bytes.get(at) == Some(&b'(') {
                         self.set(at, Asked::NAMES);
                     }
                 }
