@@ -452,8 +452,8 @@ fn commonness(byte: u8) -> u32 {
         b'A'..=b'Z' => LETTERS.get(usize::from(byte - b'A')).map_or(1, |share| 1 + share / 12),
         b'0'..=b'9' => 12,
         b' ' => 150,
-        b'-' | b'/' | b'.' | b',' | b':' | b'"' => 12,
-        b'_' => 8,
+        b'-' | b'/' | b'.' | b',' | b':' | b'"' => 6,
+        b'_' => 3,
         _ => 3,
     }
 }
