@@ -1,3 +1,5 @@
+#![expect(clippy::single_range_in_vec_init, reason = "lists of ranges, some with one")]
+
 use super::*;
 
 fn row(id: &str, variant: &str, label: RedactionLabel, secrets: &[Range<usize>]) -> RedactionRow {
