@@ -40,8 +40,7 @@ impl<T: Tier> EgressValue<T> {
 /// the pass leave the later one.
 pub fn egress_value<T: Tier>(value: &impl Serialize) -> EgressValue<T> {
     let mut budget = Budget::full();
-    let value =
-        value.serialize(Snapshot::<T>::new(&mut budget)).unwrap_or(Tree::Marker("unreadable"));
+    let value = value.serialize(Snapshot::<T>::new(&mut budget)).unwrap_or(Tree::Marker("unreadable"));
     EgressValue { value: value.into(), tier: PhantomData }
 }
 
