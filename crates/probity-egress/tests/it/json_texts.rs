@@ -149,7 +149,8 @@ fn texts() -> impl Strategy<Value = String> {
     leaf.prop_recursive(4, 32, 6, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(|items| format!("[{}]", items.join(" ,"))),
-            prop::collection::vec((word.clone(), inner), 0..6).prop_map(|members| {
+            // Without names that are shared: of those a value has only one.
+            prop::collection::btree_map(word.clone(), inner, 0..6).prop_map(|members| {
                 let members: Vec<String> =
                     members.iter().map(|(name, value)| format!("{name}: {value}")).collect();
                 format!("{{{}}}", members.join(","))
@@ -165,10 +166,7 @@ proptest! {
         let passed = passed.unwrap();
         let (value, of_passed): (Value, Value) =
             (serde_json::from_str(&text).unwrap(), serde_json::from_str(&passed).unwrap());
-        // Where names are shared, one hides the other from the snapshot, and not from us.
-        if serde_json::to_string(&value).unwrap().len() == text.replace(" ,", ",").replace(": ", ":").len() {
-            assert_eq!(&of_passed, egress_value::<SamePrincipal>(&value).as_value());
-        }
+        assert_eq!(&of_passed, egress_value::<SamePrincipal>(&value).as_value());
         assert_eq!(findings.is_empty(), passed == text);
         assert_eq!(pass(&passed), (Some(passed.clone()), Vec::new()));
     }
