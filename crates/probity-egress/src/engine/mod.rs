@@ -6,6 +6,7 @@ mod key_block;
 mod known;
 mod location;
 mod name;
+mod note;
 mod operator;
 mod password_hash;
 mod scan;
@@ -335,7 +336,10 @@ impl Engine {
         {
             return Ok(Some(found));
         }
-        context::find(first, cursor, behind)
+        if let Some(found) = context::find(first, cursor, behind)? {
+            return Ok(Some(found));
+        }
+        note::find(first, cursor, behind)
     }
 
     /// The pass over what was encoded in a text: credentials only, and no third encoding.
