@@ -10,6 +10,7 @@ mod models;
 mod nextest;
 mod process;
 mod python;
+mod redaction;
 mod steps;
 mod workspace;
 
@@ -41,6 +42,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Edges => edges::run()?,
         Command::Models(options) => models::run(options)?,
         Command::Bench(arguments) => bench::run(&arguments)?,
+        Command::RedactionReport(arguments) => redaction::report(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,6 +14,7 @@ mod meeting;
 mod model;
 mod names;
 mod policy;
+mod redaction;
 mod tool;
 mod watcher;
 
@@ -27,6 +28,10 @@ pub use meeting::Meeting;
 pub use model::{Asked, ScriptedModel, Turn};
 pub use names::{fake_token, model_name, policy_name, principal, run_id, tool_name};
 pub use policy::{Judges, ScriptedPolicy};
+pub use redaction::{
+    RedactionFigure, RedactionLabel, RedactionOutcome, RedactionRow, RedactionScore, RedactionTarget, Share,
+    redaction_figures, redaction_rows, removed_by_pass,
+};
 pub use tool::{Acts, ScriptedTool, Start};
 pub use watcher::Watcher;
 
