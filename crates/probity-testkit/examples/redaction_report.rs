@@ -90,7 +90,7 @@ fn report(dev: &RedactionScore<'_>, variants: &RedactionScore<'_>, only_variants
         ));
     }
     tables.push(("variants", lines(variants, secret, |row| row.variant.clone())));
-    let is_variant = |figure: &RedactionFigure| figure.name.starts_with(|first: char| first.is_ascii_digit());
+    let is_variant = |figure: &RedactionFigure| figure.id.starts_with(|first: char| first.is_ascii_digit());
     let figures = redaction_figures(dev, variants).into_iter();
     let figures = figures.filter(|figure| !only_variants || is_variant(figure)).map(|figure| Line {
         name: figure.name.clone(),
