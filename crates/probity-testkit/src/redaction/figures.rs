@@ -10,14 +10,18 @@ pub struct RedactionFigure {
     pub id: &'static str,
     /// What is counted, such as `realistic secrets wholly covered`.
     pub name: String,
+    /// The counts.
     pub share: Share,
+    /// Where it is to be.
     pub target: RedactionTarget,
 }
 
 /// What a share is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RedactionTarget {
+    /// This or more.
     AtLeast(f64),
+    /// This or less.
     AtMost(f64),
 }
 

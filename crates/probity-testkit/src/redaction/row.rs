@@ -18,7 +18,9 @@ pub struct RedactionRow {
     pub kind: String,
     /// How the text was wrapped or encoded, such as `05-ansi-around`; empty in rows as they were published.
     pub variant: String,
+    /// What the row is for.
     pub label: RedactionLabel,
+    /// The text.
     pub text: String,
     /// The bytes of the text that are secret.
     pub secrets: Vec<Range<usize>>,

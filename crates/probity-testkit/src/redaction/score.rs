@@ -23,13 +23,16 @@ pub enum RedactionOutcome {
 /// Rows, each with what a pass did to it.
 #[derive(Debug, Clone)]
 pub struct RedactionScore<'rows> {
+    /// In the order of the corpus.
     pub rows: Vec<(&'rows RedactionRow, RedactionOutcome)>,
 }
 
 /// A part of a whole, both counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
+    /// How many are so.
     pub part: usize,
+    /// How many there are.
     pub of: usize,
 }
 
