@@ -52,7 +52,7 @@ fn between(text: &str, draw: &mut Draw, pieces: &[&str]) -> String {
     let every = 1 + draw.below(20);
     for (number, c) in text.chars().enumerate() {
         if number % every == 0 {
-            let piece: &str = *draw.of(pieces);
+            let piece = draw.of(pieces);
             out.push_str(piece);
         }
         out.push(c);

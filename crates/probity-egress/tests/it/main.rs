@@ -1,7 +1,7 @@
 //! The crate from outside: what a pass promises about texts, values, streams and lines.
 
 #![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests")]
-#![expect(clippy::print_stdout, reason = "a skipped corpus and measured figures are said")]
+#![expect(clippy::disallowed_methods, reason = "bounds against hanging are measured")]
 
 mod corpus;
 mod lines;

@@ -1,3 +1,5 @@
+#![expect(clippy::single_range_in_vec_init, reason = "a list of ranges, often of one")]
+
 use super::*;
 
 fn row(id: &str, variant: &str, label: RedactionLabel, secrets: &[Range<usize>]) -> RedactionRow {
