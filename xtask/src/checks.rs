@@ -14,6 +14,7 @@ use crate::models::Needle;
 use crate::nextest;
 use crate::process;
 use crate::python::Venv;
+use crate::redaction;
 use crate::steps::Steps;
 use crate::workspace;
 
@@ -48,6 +49,11 @@ pub(crate) fn run(options: cli::Test) -> Result<ExitCode> {
         });
         if let Some(binary) = binary {
             steps.step("examples", "run the command that is named", || examples::run(&binary));
+            steps.step(
+                "fuzz",
+                "run the command that is named; it gives the shortest text that fails",
+                || redaction::fuzz_built(&binary),
+            );
         }
     }
     let mut counts = None;

@@ -20,6 +20,8 @@ Commands:
             [CARGO BENCH ARGUMENTS] [-- CRITERION ARGUMENTS] are passed on
   redaction-report  What the credential pass finds in the redaction corpus, beside the targets
             [--json] [--transforms] [--misses KIND]
+  fuzz    Look for texts for which a promise of the redaction passes does not hold
+            [text|stream|value|known…] [--seconds N] [--seed N] [--input FILE]
   help    Print this
 
 Options:
@@ -42,6 +44,7 @@ pub(crate) enum Command {
     Models(Models),
     Bench(Vec<String>),
     RedactionReport(Vec<String>),
+    Fuzz(Vec<String>),
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +75,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "models" => parse_models(&rest),
         "bench" => Ok(Command::Bench(rest)),
         "redaction-report" => Ok(Command::RedactionReport(rest)),
+        "fuzz" => Ok(Command::Fuzz(rest)),
         _ => bail!("unknown command `{name}`"),
     }
 }

@@ -11,6 +11,8 @@ fn commands_and_flags() {
     check("ci", Command::Test(Test { fast: false, ci: true }));
     check("edges", Command::Edges);
     check("models --json --check", Command::Models(Models { check: true, json: true }));
+    check("redaction-report --misses jwt", Command::RedactionReport(vec!["--misses".into(), "jwt".into()]));
+    check("fuzz text --seed 7", Command::Fuzz(vec!["text".into(), "--seed".into(), "7".into()]));
     check("bench -- --quick", Command::Bench(vec!["--".into(), "--quick".into()]));
 }
 

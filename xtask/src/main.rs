@@ -43,6 +43,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Models(options) => models::run(options)?,
         Command::Bench(arguments) => bench::run(&arguments)?,
         Command::RedactionReport(arguments) => redaction::report(&arguments)?,
+        Command::Fuzz(arguments) => redaction::fuzz(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

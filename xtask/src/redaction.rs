@@ -1,14 +1,51 @@
-//! What the redaction pass finds, and how fast. The programs belong to the crates, since the automation uses none of
-//! them.
+//! What the redaction pass finds, and whether its promises hold. The programs belong to the crates, since the automation
+//! uses none of them.
 
-use anyhow::Result;
+use std::path::Path;
+use std::process::{Child, Command};
+
+use anyhow::{Context as _, Result, bail};
 
 use crate::process;
 use crate::workspace;
 
+/// Each is a process of its own in CI; they run side by side.
+const FUZZ_TARGETS: [&str; 4] = ["text", "stream", "value", "known"];
+
 /// The pass over the redaction corpus, beside the targets.
 pub(crate) fn report(arguments: &[String]) -> Result<()> {
+    run_example("probity-testkit", "redaction-report", arguments)
+}
+
+/// Hostile texts against the promises of the pass.
+pub(crate) fn fuzz(arguments: &[String]) -> Result<()> {
+    run_example("probity-egress", "fuzz", arguments)
+}
+
+/// A minute for each target, with the program that was built beside the `binary`.
+pub(crate) fn fuzz_built(binary: &Path) -> Result<()> {
+    let program = binary.parent().unwrap_or(Path::new(".")).join("examples/fuzz");
+    let mut started = Vec::new();
+    for target in FUZZ_TARGETS {
+        let mut command = Command::new(&program);
+        command.args([target, "--seconds", "60"]).current_dir(workspace::root());
+        let child = command.spawn().with_context(|| format!("start `{}`", process::line(&command)))?;
+        started.push((target, child));
+    }
+    let failed: Vec<&str> = started.into_iter().filter_map(failed).collect();
+    if !failed.is_empty() {
+        bail!("a promise does not hold: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+fn failed((target, mut child): (&'static str, Child)) -> Option<&'static str> {
+    let is_well = child.wait().is_ok_and(|status| status.success());
+    (!is_well).then_some(target)
+}
+
+fn run_example(package: &str, example: &str, arguments: &[String]) -> Result<()> {
     let mut command = workspace::cargo();
-    command.args(["run", "--quiet", "--package", "probity-testkit", "--example", "redaction-report", "--"]);
+    command.args(["run", "--quiet", "--package", package, "--example", example, "--"]);
     process::run(command.args(arguments))
 }

@@ -9,7 +9,7 @@ use probity_testkit::{
     RedactionFigure, RedactionLabel, RedactionOutcome, RedactionRow, RedactionScore, RedactionTarget, Share,
     redaction_figures, redaction_rows, removed_by_pass,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 const HELP: &str = "\
 What the credential pass finds in the redaction corpus
@@ -90,7 +90,7 @@ fn report(dev: &RedactionScore<'_>, variants: &RedactionScore<'_>, only_variants
         ));
     }
     tables.push(("variants", lines(variants, secret, |row| row.variant.clone())));
-    let is_variant = |figure: &RedactionFigure| figure.name.starts_with(|first: char| first.is_ascii_digit());
+    let is_variant = |figure: &RedactionFigure| figure.id.starts_with(|first: char| first.is_ascii_digit());
     let figures = redaction_figures(dev, variants).into_iter();
     let figures = figures.filter(|figure| !only_variants || is_variant(figure)).map(|figure| Line {
         name: figure.name.clone(),
@@ -153,19 +153,24 @@ fn print(tables: &Tables, json: bool) {
 }
 
 fn to_json(line: &Line) -> Value {
-    let mut value = json!({ "name": line.name, "part": line.share.part, "of": line.share.of, "share": line.share.ratio() });
+    let mut value = Map::new();
+    let mut put = |name: &str, part: Value| drop(value.insert(name.to_owned(), part));
+    put("name", json!(line.name));
+    put("part", json!(line.share.part));
+    put("of", json!(line.share.of));
+    put("share", json!(line.share.ratio()));
     for (word, count) in &line.counts {
-        value[*word] = json!(count);
+        put(word, json!(count));
     }
     if let Some(figure) = &line.figure {
         let (bound, target) = match figure.target {
             RedactionTarget::AtLeast(least) => ("least", least),
             RedactionTarget::AtMost(most) => ("most", most),
         };
-        value[bound] = json!(target);
-        value["met"] = json!(figure.is_met());
+        put(bound, json!(target));
+        put("met", json!(figure.is_met()));
     }
-    value
+    Value::Object(value)
 }
 
 fn to_text(line: &Line) -> String {

@@ -3,6 +3,13 @@
 //!
 //! `PROBITY_BENCH_MB` sets the size of a text (64 by default).
 #![allow(missing_docs, reason = "a bench has no public items")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::expect_used,
+    reason = "the texts are made here of word lists in ASCII; a bench that breaks says so"
+)]
+#![expect(clippy::disallowed_methods, reason = "the size of a text is a setting of the bench")]
 
 mod texts;
 

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use proptest::string::{RegexGeneratorStrategy, string_regex};
 
 /// A token of the right shape that nobody issued, made here so that no file of ours holds one.
 pub(crate) fn token(prefix: &str, body: usize) -> String {
@@ -126,9 +127,14 @@ pub(crate) fn hostile() -> impl Strategy<Value = String> {
         1 => Just(token("eyJ", 20) + "." + &token("eyJ", 30) + "." + &token("", 43)),
         1 => Just(key_block(2, "\n")),
         1 => Just(token("", 64)),
-        1 => "[ -~]{1,12}",
-        1 => "\\PC{0,4}",
-        1 => "[a-zA-Z0-9]{1,30}",
+        1 => regex("[ -~]{1,12}"),
+        1 => regex("\\PC{0,4}"),
+        1 => regex("[a-zA-Z0-9]{1,30}"),
     ];
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+/// Texts that the expression matches. It is read once: as a strategy of its own, a pattern would be read for each text.
+fn regex(pattern: &str) -> RegexGeneratorStrategy<String> {
+    string_regex(pattern).unwrap()
 }

@@ -6,9 +6,11 @@ use super::score::{RedactionOutcome, RedactionScore, Share};
 /// A figure that has a target.
 #[derive(Debug, Clone)]
 pub struct RedactionFigure {
+    /// A short word for it: `realistic`, `lock`, the name of a variant.
+    pub id: &'static str,
     /// What is counted, such as `realistic secrets wholly covered`.
     pub name: String,
-    /// How many of how many.
+    /// The counts.
     pub share: Share,
     /// Where it is to be.
     pub target: RedactionTarget,
@@ -80,11 +82,13 @@ pub fn redaction_figures(dev: &RedactionScore<'_>, variants: &RedactionScore<'_>
     let mut figures = published(dev);
     figures.extend(worst_source(dev));
     figures.extend(TOKENS.iter().map(|(variant, least)| RedactionFigure {
+        id: variant,
         name: format!("{variant}, of those covered raw"),
         share: variants.kept(variant, RAW),
         target: RedactionTarget::AtLeast(*least),
     }));
     figures.extend(KEY_BLOCKS.iter().map(|variant| RedactionFigure {
+        id: variant,
         name: format!("{variant} wholly covered"),
         share: variants.share(RedactionOutcome::Covered, |row| row.variant == *variant),
         target: RedactionTarget::AtLeast(1.0),
@@ -93,28 +97,27 @@ pub fn redaction_figures(dev: &RedactionScore<'_>, variants: &RedactionScore<'_>
 }
 
 fn published(dev: &RedactionScore<'_>) -> Vec<RedactionFigure> {
-    let figure = |name: &str, target, outcome, asked: &dyn Fn(&RedactionRow) -> bool| RedactionFigure {
+    let figure = |id, name: &str, target, outcome, asked: &dyn Fn(&RedactionRow) -> bool| RedactionFigure {
+        id,
         name: name.to_owned(),
         share: dev.share(outcome, asked),
         target,
     };
-    let (covered, unchanged) = (RedactionOutcome::Covered, RedactionOutcome::Unchanged);
+    let (least, most) = (RedactionTarget::AtLeast, RedactionTarget::AtMost);
+    let (covered, cut) = (RedactionOutcome::Covered, RedactionOutcome::Cut);
+    let unchanged = RedactionOutcome::Unchanged;
+    let is_realistic = |row: &RedactionRow| row.label == RedactionLabel::Realistic;
+    let is_secret = |row: &RedactionRow| row.label.is_secret();
+    let is_hard = |row: &RedactionRow| row.label == RedactionLabel::Hard;
     let mut figures = vec![
-        figure("realistic secrets wholly covered", RedactionTarget::AtLeast(0.95), covered, &|row| {
-            row.label == RedactionLabel::Realistic
-        }),
-        figure("all secrets wholly covered", RedactionTarget::AtLeast(0.88), covered, &|row| {
-            row.label.is_secret()
-        }),
-        figure("secrets cut", RedactionTarget::AtMost(0.003), RedactionOutcome::Cut, &|row| {
-            row.label.is_secret()
-        }),
-        figure("hard negatives unchanged", RedactionTarget::AtLeast(0.996), unchanged, &|row| {
-            row.label == RedactionLabel::Hard
-        }),
+        figure("realistic", "realistic secrets wholly covered", least(0.95), covered, &is_realistic),
+        figure("all", "all secrets wholly covered", least(0.88), covered, &is_secret),
+        figure("realistic-cut", "realistic secrets cut", most(0.003), cut, &is_realistic),
+        figure("cut", "all secrets cut", most(0.003), cut, &is_secret),
+        figure("hard", "hard negatives unchanged", least(0.996), unchanged, &is_hard),
     ];
     figures.extend(NATURAL.iter().map(|(class, words)| {
-        figure(&format!("{words} unchanged"), RedactionTarget::AtLeast(1.0), unchanged, &|row| {
+        figure(class, &format!("{words} unchanged"), least(1.0), unchanged, &|row| {
             row.natural() == Some(class)
         })
     }));
@@ -126,6 +129,7 @@ fn worst_source(dev: &RedactionScore<'_>) -> Option<RedactionFigure> {
     const ROWS_MIN: usize = 10;
     let sources: BTreeSet<&str> = dev.rows.iter().map(|(row, _)| row.source.as_str()).collect();
     let figures = sources.into_iter().map(|source| RedactionFigure {
+        id: "worst-source",
         name: format!("realistic, worst source ({source})"),
         share: dev.share(RedactionOutcome::Covered, |row| {
             row.label == RedactionLabel::Realistic && row.source == source

@@ -20,7 +20,7 @@ pub struct RedactionRow {
     pub variant: String,
     /// What the row is for.
     pub label: RedactionLabel,
-    /// What is passed.
+    /// The text.
     pub text: String,
     /// The bytes of the text that are secret.
     pub secrets: Vec<Range<usize>>,

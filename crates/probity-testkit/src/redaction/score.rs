@@ -30,9 +30,9 @@ pub struct RedactionScore<'rows> {
 /// A part of a whole, both counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
-    /// How many there are.
+    /// How many are so.
     pub part: usize,
-    /// How many there could be.
+    /// How many there are.
     pub of: usize,
 }
 

@@ -1,4 +1,4 @@
-#![expect(clippy::single_range_in_vec_init, reason = "lists of ranges, some with one")]
+#![expect(clippy::single_range_in_vec_init, reason = "a list of ranges, often of one")]
 
 use super::*;
 
