@@ -1,5 +1,6 @@
 mod authority;
 mod behind;
+mod beside;
 mod context;
 mod cursor;
 mod key_block;
@@ -15,6 +16,7 @@ mod swallow;
 mod token;
 mod undo;
 mod value;
+mod wrap;
 mod wrapped;
 
 use std::mem;

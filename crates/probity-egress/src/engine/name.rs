@@ -3,7 +3,7 @@ use super::cursor::{Cursor, Starved};
 use super::operator::{self, Operator, Quote};
 use super::swallow::Swallow;
 use super::value::{self, Value};
-use super::{Found, token};
+use super::{Found, beside, token, wrap};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -45,10 +45,10 @@ fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option
     if named.flag && matches!(named.name, "u" | "user") {
         return user_flag(cursor, ahead);
     }
-    let Some(class) = classify_name(named.name) else { return Ok(None) };
+    let Some(class) = classify_name(named.name) else { return beside::find(first, cursor, behind, &named) };
     let Some(operator) = operator::read(&mut ahead, &named)? else { return Ok(None) };
     match class {
-        Name::Credential(kind, strength) => credential(cursor, ahead, operator, kind, strength, named.name),
+        Name::Credential(kind, strength) => credential(cursor, ahead, operator, kind, strength, &named),
         Name::Authorization => authorization(cursor, ahead, operator),
         Name::Cookie => cookie(cursor, ahead, operator),
     }
@@ -66,6 +66,10 @@ pub(super) struct Named<'a> {
     pub(super) flag: bool,
     /// Blanks stand between it and the operator.
     pub(super) blanks: bool,
+    /// It is of an array without a length: `name[] =`.
+    array: bool,
+    /// It stands in a list of pairs, as in a query or a connection string: `…&name=`, `user=…;name=`.
+    paired: bool,
     /// The sign before the operator's, which is part of it: `+=`, `!=`.
     pub(super) sign: Option<char>,
 }
@@ -86,10 +90,12 @@ impl<'a> Named<'a> {
             sign = behind.next();
         }
         let blanks = behind.run(BLANKS_MAX, is_blank) > 0;
-        let mut quoted = false;
+        let (mut quoted, mut array) = (false, false);
         if behind.eat_if(|c| c == ']') {
             // `name['key'] =`, `char name[25] =`.
-            if behind.run(6, |c| c.is_ascii_digit()) > 0 || behind.peek() == Some('[') {
+            let digits = behind.run(6, |c| c.is_ascii_digit());
+            if digits > 0 || behind.peek() == Some('[') {
+                array = digits == 0 && behind.eat_if(|c| c == '[');
                 behind.eat_if(|c| c == '[');
             } else {
                 quoted = true;
@@ -118,7 +124,9 @@ impl<'a> Named<'a> {
         let name = without_escape(name, behind.peek());
         let plain = name.trim_start_matches(['-', '.']);
         let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
-        Some(Self { name: plain, quoted, flag, blanks, sign }).filter(|named| !named.name.is_empty())
+        let paired = first == '=' && !blanks && is_paired(&behind);
+        Some(Self { name: plain, quoted, flag, blanks, array, paired, sign })
+            .filter(|named| !named.name.is_empty())
     }
 }
 
@@ -143,6 +151,42 @@ fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\u{a0}')
 }
 
+/// Whether another pair stands before: of a query, or of a connection string.
+fn is_paired(behind: &Behind<'_>) -> bool {
+    const OF_CONNECTIONS: [&[u8]; 14] = [
+        b"server",
+        b"host",
+        b"hostname",
+        b"database",
+        b"db",
+        b"dbname",
+        b"user",
+        b"uid",
+        b"username",
+        b"id",
+        b"source",
+        b"catalog",
+        b"driver",
+        b"port",
+    ];
+    let mut behind = behind.clone();
+    if behind.eat_if(|c| c == '&') {
+        return behind.run(NAME_CHARS_MAX, |c| !is_blank(c) && !matches!(c, '=' | '&' | '?' | '\n'))
+            < NAME_CHARS_MAX
+            && behind.eat_if(|c| c == '=');
+    }
+    behind.eat_if(|c| c == ' ');
+    if !behind.eat_if(|c| c == ';') {
+        return false;
+    }
+    behind.run(NAME_CHARS_MAX, |c| !matches!(c, '=' | ';' | '\n' | '"' | '\''));
+    let mut text = [0; NAME_BYTES_MAX];
+    behind.eat_if(|c| c == '=')
+        && word(&mut behind, &mut text, NAME_BYTES_MAX)
+            .and_then(|from| text.get(from..))
+            .is_some_and(|name| OF_CONNECTIONS.iter().any(|known| known.eq_ignore_ascii_case(name)))
+}
+
 fn is_type(word: &[u8]) -> bool {
     [&b"string"[..], b"String", b"str", b"text", b"NSString"].contains(&word)
 }
@@ -164,8 +208,9 @@ fn credential(
     operator: Operator,
     kind: &'static str,
     strength: Strength,
-    name: &str,
+    named: &Named<'_>,
 ) -> Result<Option<Found>, Starved> {
+    let name = named.name;
     if operator == Operator::Blank && name.ends_with(['_', '-', '.']) {
         return Ok(None);
     }
@@ -177,10 +222,11 @@ fn credential(
     }
     let start = ahead.offset();
     let value_cursor = ahead.clone();
-    let value = match quote {
+    let mut value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => value::read_bare(&mut ahead)?,
     };
+    wrap::read_on(&mut value, &mut ahead)?;
     if operator == Operator::Tag && !operator::closes_tag(&ahead)? {
         return Ok(None);
     }
@@ -196,7 +242,16 @@ fn credential(
     if operator == Operator::Blank && quote.is_none() && names_another {
         return Ok(None);
     }
-    if !value::is_secret(&value, strength, operator, name) {
+    // `char secret[] = other;` is code.
+    if named.array && quote.is_none() {
+        return Ok(None);
+    }
+    // `Endpoint=…;Id=…;Secret=…`: the nearer names decide.
+    if kind == "connection-string" && quote.is_none() && ahead.peek()? == Some(';') {
+        return Ok(None);
+    }
+    let paired = named.paired && strength == Strength::Password && quote.is_none() && value::is_word(&value);
+    if !paired && !value::is_secret(&value, strength, operator, name) {
         return Ok(None);
     }
     // The name found it; a vendor's shape says more about what it is.
@@ -253,6 +308,10 @@ fn authorization(
         None => line(&mut ahead, has_scheme)?,
     };
     let text = value.text.trim();
+    // `authorization: /name="…"`: the nearer name decides.
+    if quote.is_none() && text.ends_with('=') && ahead.peek()?.is_some_and(|c| matches!(c, '"' | '\'')) {
+        return Ok(None);
+    }
     let plausible = text.len() >= 6
         && !value::is_placeholder(text)
         && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
@@ -280,11 +339,7 @@ fn cookie(cursor: &Cursor<'_>, mut ahead: Cursor<'_>, operator: Operator) -> Res
         None => line(&mut ahead, false)?,
     };
     let text = value.text.trim();
-    let plausible = text.contains('=')
-        && !compares(text)
-        && text.len() >= 6
-        && !value::is_placeholder(text)
-        && !text.contains(" = ");
+    let plausible = text.split(';').any(is_session) && !text.contains("= ") && !text.contains(" =");
     Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
         rule: "cookie",
         kind: "cookie",
@@ -296,12 +351,21 @@ fn cookie(cursor: &Cursor<'_>, mut ahead: Cursor<'_>, operator: Operator) -> Res
     }))
 }
 
-/// Whether `==` compares; at the end of a pair it fills up base64.
-fn compares(text: &str) -> bool {
-    text.match_indices("==").any(|(at, _)| {
-        let after = text.get(at + 2..).unwrap_or_default();
-        !(after.is_empty() || after.starts_with(';'))
-    })
+/// Whether a pair may be of a session: its value is no plain word, and it says nothing about the cookie itself.
+fn is_session(pair: &str) -> bool {
+    const ABOUT: [&str; 8] =
+        ["expires", "max-age", "path", "domain", "version", "samesite", "comment", "priority"];
+    let Some((name, value)) = pair.trim().split_once('=') else { return false };
+    let body = value.trim_end_matches('=');
+    let compares = body.contains("==") || body.is_empty();
+    let word = body.len() < 2
+        || !body.bytes().any(|b| b.is_ascii_digit()) && value::is_drawn(body) == value::Drawn::No;
+    let session = matches!(classify_name(name), Some(Name::Credential(..)))
+        || name.to_ascii_lowercase().contains("sess");
+    !compares
+        && !ABOUT.iter().any(|about| name.eq_ignore_ascii_case(about))
+        && !value::is_placeholder(value)
+        && (!word || session && body.len() >= 4)
 }
 
 /// Reads to the end of the line or the next quote; with `one_word`, to the next blank, unless parameters follow.

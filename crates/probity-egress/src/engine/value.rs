@@ -119,6 +119,17 @@ fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
     Ok(name > 0 && ahead.eat_if(|c| matches!(c, '=' | ':'))?)
 }
 
+/// Whether a value is one word that stands for itself.
+pub(super) fn is_word(value: &Value) -> bool {
+    let text = value.text.as_str();
+    !value.is_marked()
+        && text.len() >= 4
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '!' | '@' | '#' | '*' | '+' | '.'))
+        && !is_placeholder(text)
+}
+
 /// Whether a value under a credential name is one to remove.
 ///
 /// A name decides more than the look of the value: a commit hash under `password` is a password. What is spared is what
@@ -680,7 +691,12 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || text.contains("...")
         || text.contains('…');
     // A value made of signs may begin and end as a template does; a template holds a name.
-    let wrapped = wrapped && !is_symbolic(text);
+    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+    let drawn = text.starts_with('{')
+        && text.chars().filter(char::is_ascii_digit).count() >= 2
+        && is_drawn(inner) >= Drawn::Maybe
+        && !is_camel(inner);
+    let wrapped = wrapped && !is_symbolic(text) && !drawn;
     let undrawn = !text.contains(|c: char| c.is_ascii_digit());
     let yours = lower.starts_with("your") || lower.contains("your_") || lower.contains("your-");
     let yours = yours
