@@ -78,7 +78,7 @@ fn role_secret(
 }
 
 /// Whether one of `words` stands before.
-fn says(behind: &Behind<'_>, words: &[&str]) -> bool {
+pub(super) fn says(behind: &Behind<'_>, words: &[&str]) -> bool {
     let mut behind = behind.clone();
     let mut chars = Vec::new();
     while chars.len() < BEFORE_CHARS_MAX

@@ -9,6 +9,8 @@ use crate::vocabulary::{Name, Strength, classify_name};
 
 /// How long a name may be.
 const NAME_CHARS_MAX: usize = 80;
+/// How long an opening tag may be.
+const TAG_CHARS_MAX: usize = 160;
 /// Blanks between a name and its operator.
 const BLANKS_MAX: usize = 12;
 
@@ -45,10 +47,21 @@ fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option
     if named.flag && matches!(named.name, "u" | "user") {
         return user_flag(cursor, ahead);
     }
-    let Some(class) = classify_name(named.name) else { return beside::find(first, cursor, behind, &named) };
+    let mut tag = [0; NAME_BYTES_MAX];
+    let (named, class) = match classify_name(named.name) {
+        Some(class) => (named, class),
+        None => match Named::of_tag(first, behind, &mut tag)
+            .and_then(|tag| Some((classify_name(tag.name)?, tag)))
+        {
+            Some((class, tag)) => (tag, class),
+            None => return beside::find(first, cursor, behind, &named),
+        },
+    };
     let Some(operator) = operator::read(&mut ahead, &named)? else { return Ok(None) };
     match class {
-        Name::Credential(kind, strength) => credential(cursor, ahead, operator, kind, strength, &named),
+        Name::Credential(kind, strength) => {
+            credential(cursor, behind, ahead, (operator, kind, strength), &named)
+        }
         Name::Authorization => authorization(cursor, ahead, operator),
         Name::Cookie => cookie(cursor, ahead, operator),
     }
@@ -75,6 +88,40 @@ pub(super) struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
+    /// The name of the tag that `>` closes behind an attribute: `<pass encoding="base64">`.
+    fn of_tag(first: char, behind: &Behind<'_>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
+        let mut behind = behind.clone();
+        if first != '>' || !behind.peek().is_some_and(|c| matches!(c, '"' | '\'')) {
+            return None;
+        }
+        let mut chars = Vec::new();
+        while chars.len() < TAG_CHARS_MAX
+            && let Some(c) = behind.next()
+            && !matches!(c, '>' | '\n' | '\r')
+        {
+            if c == '<' {
+                let name = chars.iter().rev().copied().take_while(|c| is_name_char(*c));
+                let mut len = 0;
+                for c in name {
+                    len += c.encode_utf8(text.get_mut(len..len + c.len_utf8())?).len();
+                }
+                let name = std::str::from_utf8(text.get(..len)?).ok().filter(|name| !name.is_empty())?;
+                let plain = Self {
+                    name,
+                    quoted: false,
+                    flag: false,
+                    blanks: false,
+                    array: false,
+                    paired: false,
+                    sign: None,
+                };
+                return Some(plain);
+            }
+            chars.push(c);
+        }
+        None
+    }
+
     /// Reads backwards from an operator that begins with `first`.
     fn before(first: char, behind: &Behind<'_>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
         let mut behind = behind.clone();
@@ -136,7 +183,7 @@ fn word(behind: &mut Behind<'_>, text: &mut [u8; NAME_BYTES_MAX], end: usize) ->
     let mut chars = 0;
     while chars < NAME_CHARS_MAX
         && let Some(c) = behind.peek()
-        && (c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+        && is_name_char(c)
     {
         let at = from.checked_sub(c.len_utf8())?;
         c.encode_utf8(text.get_mut(at..from)?);
@@ -145,6 +192,10 @@ fn word(behind: &mut Behind<'_>, text: &mut [u8; NAME_BYTES_MAX], end: usize) ->
         behind.next();
     }
     (from < end).then_some(from)
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
 fn is_blank(c: char) -> bool {
@@ -204,10 +255,9 @@ fn without_escape(name: &str, before: Option<char>) -> &str {
 
 fn credential(
     cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
     mut ahead: Cursor<'_>,
-    operator: Operator,
-    kind: &'static str,
-    strength: Strength,
+    (operator, kind, strength): (Operator, &'static str, Strength),
     named: &Named<'_>,
 ) -> Result<Option<Found>, Starved> {
     let name = named.name;
@@ -250,7 +300,15 @@ fn credential(
     if kind == "connection-string" && quote.is_none() && ahead.peek()? == Some(';') {
         return Ok(None);
     }
-    let paired = named.paired && strength == Strength::Password && quote.is_none() && value::is_word(&value);
+    // `machine … login … password …`, as `.netrc` has it.
+    let account = operator == Operator::Blank
+        && name == "password"
+        && quote.is_none()
+        && value::is_plain_run(&value.text)
+        && beside::says(behind, &["machine "])
+        && beside::says(behind, &["login "]);
+    let paired = account
+        || named.paired && strength == Strength::Password && quote.is_none() && value::is_word(&value);
     if !paired && !value::is_secret(&value, strength, operator, name) {
         return Ok(None);
     }
@@ -303,13 +361,20 @@ fn authorization(
         ahead = scheme;
     }
     let start = ahead.offset();
-    let value = match quote {
+    let mut value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => line(&mut ahead, has_scheme)?,
     };
+    wrap::read_on(&mut value, &mut ahead)?;
     let text = value.text.trim();
     // `authorization: /name="…"`: the nearer name decides.
-    if quote.is_none() && text.ends_with('=') && ahead.peek()?.is_some_and(|c| matches!(c, '"' | '\'')) {
+    let names = |text: &str| {
+        text.rsplit(|c: char| !is_name_char(c)).next().is_some_and(|name| classify_name(name).is_some())
+    };
+    if quote.is_none()
+        && text.strip_suffix('=').is_some_and(names)
+        && ahead.peek()?.is_some_and(|c| c == '"' || c == '\'')
+    {
         return Ok(None);
     }
     let plausible = text.len() >= 6

@@ -124,10 +124,18 @@ pub(super) fn is_word(value: &Value) -> bool {
     let text = value.text.as_str();
     !value.is_marked()
         && text.len() >= 4
-        && text
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '!' | '@' | '#' | '*' | '+' | '.'))
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '!' | '@' | '#' | '*' | '+'))
         && !is_placeholder(text)
+}
+
+/// Whether a value without quotes is one run of letters, digits and joiners, with a digit beside a letter or digit.
+pub(super) fn is_plain_run(text: &str) -> bool {
+    text.len() >= 8
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'+' | b'~'))
+        && text
+            .as_bytes()
+            .windows(2)
+            .any(|pair| pair.iter().all(u8::is_ascii_alphanumeric) && pair.iter().any(u8::is_ascii_digit))
 }
 
 /// Whether a value under a credential name is one to remove.
@@ -185,7 +193,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
     match operator {
         Operator::Argument => false,
         Operator::Blank | Operator::Flag if strength == Strength::Key && operator == Operator::Blank => {
-            text.len() >= 16 && shape.is_token() && shape.digits >= 3 && shape.is_random(text)
+            text.len() >= 15 && shape.is_token() && shape.digits >= 3 && shape.is_random(text)
         }
         Operator::Blank => text.len() >= 12 && shape.is_token() && shape.digits >= 2 && shape.is_random(text),
         Operator::Tight | Operator::Flag | Operator::Tag => {

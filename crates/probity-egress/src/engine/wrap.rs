@@ -13,7 +13,8 @@ const PART_CHARS_MIN: usize = 8;
 /// Between quotes: nothing but what tokens are written with, up to the closing quote. Without: the value looks drawn, and
 /// so does all of the next line.
 pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), Starved> {
-    if value.long || value.text.len() < PART_CHARS_MIN || is_drawn(&value.text) == Drawn::No {
+    let drawn = value.quote.is_some() || is_drawn(&value.text) >= Drawn::Maybe;
+    if value.long || value.text.len() < PART_CHARS_MIN || !drawn {
         return Ok(());
     }
     if let Some(quote) = value.quote
@@ -42,13 +43,18 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
                     return Ok(());
                 }
                 if quote.closes(&on)? {
+                    if !value.text.contains(|c: char| c.is_ascii_digit())
+                        || value.text.contains(char::is_whitespace)
+                    {
+                        return Ok(());
+                    }
                     value.text.push_str(&rest);
                     *ahead = on;
                     return Ok(());
                 }
             }
             None => {
-                let ends = on.peek()?.is_none_or(|c| matches!(c, '\n' | '\r' | '\\'));
+                let ends = on.peek()?.is_none_or(|c| matches!(c, '\n' | '\r' | '\\' | '"' | '\''));
                 let body = part.trim_end_matches('=');
                 if !ends || body.len() < PART_CHARS_MIN || body.contains('=') || is_drawn(body) == Drawn::No {
                     return Ok(());
