@@ -44,8 +44,11 @@ fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option
     let mut text = [0; NAME_BYTES_MAX];
     let Some(named) = Named::before(first, behind, &mut text) else { return Ok(None) };
     let mut ahead = cursor.clone();
-    if named.flag && matches!(named.name, "u" | "user") {
+    if named.flag && matches!(named.name, "u" | "user" | "U" | "proxy-user") {
         return user_flag(cursor, ahead);
+    }
+    if named.flag && first == ':' && named.name.starts_with('u') && beside::says(behind, &["curl "]) {
+        return glued_user_flag(cursor, ahead);
     }
     let mut tag = [0; NAME_BYTES_MAX];
     let (named, class) = match classify_name(named.name) {
@@ -277,6 +280,9 @@ fn credential(
         None => value::read_bare(&mut ahead)?,
     };
     wrap::read_on(&mut value, &mut ahead)?;
+    if quote.is_none() && !value.long {
+        own_bracket(behind, &mut value, &mut ahead)?;
+    }
     if operator == Operator::Tag && !operator::closes_tag(&ahead)? {
         return Ok(None);
     }
@@ -327,6 +333,27 @@ fn credential(
         cut: ahead.offset() - start,
         then: rest_of(&value),
     }))
+}
+
+/// Reads the bracket that ends a line, when none was opened on it: it is of the value, if that is of signs as well.
+fn own_bracket(behind: &Behind<'_>, value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), Starved> {
+    const LINE_CHARS_MAX: usize = 80;
+    let mut on = ahead.clone();
+    let Some(c) = on.next()?.filter(|c| matches!(c, ')' | ']' | '}')) else { return Ok(()) };
+    if !on.peek()?.is_none_or(super::swallow::is_line_break)
+        || !value.text.contains(['/', ':', '+', '!', '#', '%', '^'])
+    {
+        return Ok(());
+    }
+    let mut line = behind.clone();
+    line.run(LINE_CHARS_MAX, |c| !matches!(c, '(' | '[' | '{') && !super::swallow::is_line_break(c));
+    if line.peek().is_none_or(super::swallow::is_line_break)
+        && value::is_drawn(&value.text) >= value::Drawn::Maybe
+    {
+        value.text.push(c);
+        *ahead = on;
+    }
+    Ok(())
 }
 
 /// The letter that marks a kind of string before its quote: `b"…"`, `r'…'`, `@"…"`.
@@ -478,6 +505,28 @@ fn user_flag(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>
         keep: start - cursor.offset(),
         cut: ahead.offset() - start,
         then: word.then,
+    }))
+}
+
+/// The password of `-uuser:password`, whose user was read before.
+fn glued_user_flag(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>, Starved> {
+    ahead.next()?;
+    let start = ahead.offset();
+    let value = value::read_bare(&mut ahead)?;
+    let text = value.text.as_str();
+    let plausible = text.len() >= 4
+        && !value.is_marked()
+        && !value::is_placeholder(text)
+        && !text.starts_with("//")
+        && !text.chars().all(|c| c.is_ascii_digit());
+    Ok(plausible.then(|| Found {
+        rule: "user-flag",
+        kind: "password",
+        source: Source::Structure,
+        confidence: Confidence::Medium,
+        keep: start - cursor.offset(),
+        cut: ahead.offset() - start,
+        then: rest_of(&value),
     }))
 }
 

@@ -177,6 +177,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                 let drawn = text.len() >= 8
                     && shape.blanks == 0
                     && (shape.digits > 0
+                        || is_long_hex(text)
                         || (is_drawn(text) == Drawn::Surely && classify_name(text).is_none()))
                     && shape.is_random(text);
                 drawn || is_noise(text, &shape) || is_serial(text)
@@ -207,7 +208,9 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                 Strength::Secret => {
                     text.len() >= 6 && (shape.mixed() || is_constant(name) || is_drawn(text) == Drawn::Surely)
                 }
-                Strength::Key => text.len() >= 8 && shape.digits > 0 && shape.is_random(text),
+                Strength::Key => {
+                    text.len() >= 8 && (shape.digits > 0 || is_long_hex(text)) && shape.is_random(text)
+                }
             }
         }
         Operator::Equals | Operator::Colon => {
@@ -353,9 +356,13 @@ fn is_serial(text: &str) -> bool {
 fn has_long_run(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
         let digits = run.bytes().filter(u8::is_ascii_digit).count();
-        (run.len() >= 24 && digits >= 2 && digits < run.len())
-            || (run.len() >= 32 && run.len() % 8 == 0 && run.bytes().all(|b| b.is_ascii_hexdigit()))
+        (run.len() >= 24 && digits >= 2 && digits < run.len()) || is_long_hex(run)
     })
+}
+
+/// As long as a key, and of hexadecimal digits alone: no word is.
+fn is_long_hex(text: &str) -> bool {
+    text.len() >= 30 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Whether a text looks drawn rather than written.

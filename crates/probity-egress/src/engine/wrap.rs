@@ -43,9 +43,8 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
                     return Ok(());
                 }
                 if quote.closes(&on)? {
-                    if !value.text.contains(|c: char| c.is_ascii_digit())
-                        || value.text.contains(char::is_whitespace)
-                    {
+                    let digits = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+                    if !(digits(&value.text) || digits(&rest)) || value.text.contains(char::is_whitespace) {
                         return Ok(());
                     }
                     value.text.push_str(&rest);
