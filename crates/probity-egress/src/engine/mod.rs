@@ -315,7 +315,7 @@ impl Engine {
                 return Ok(Some(found));
             }
             if let Some(found) = token::find(first, cursor, behind, anchored)? {
-                return Ok(Some(found));
+                return wrap::read_token_on(found, cursor).map(Some);
             }
             if self.looks_for.locations
                 && let Some(found) = location::find(first, cursor, behind)?
