@@ -8,8 +8,8 @@ use crate::report::Confidence;
 
 /// How many line breaks one value may hold.
 const BREAKS_MAX: usize = 8;
-/// Longer tokens are not read on.
-const TOKEN_CHARS_MAX: usize = 256;
+/// Longer tokens are not read on: a marker must not wait, and terminals and mailers break lines at some eighty characters.
+const TOKEN_CHARS_MAX: usize = 96;
 /// The least length of a part of a value without quotes.
 const PART_CHARS_MIN: usize = 8;
 /// The least length of a part that does not fill its line, or goes on from a token without a name.
@@ -78,7 +78,12 @@ pub(super) fn read_token_on(mut found: Found, cursor: &Cursor<'_>) -> Result<Fou
     let mut on = cursor.after(found.keep + found.cut);
     match found.then {
         None => {}
-        Some(Swallow::While(class)) if on.run(TOKEN_CHARS_MAX, class)? < TOKEN_CHARS_MAX => {}
+        Some(Swallow::While(class)) => {
+            let room = TOKEN_CHARS_MAX.saturating_sub(found.cut);
+            if on.run(room, class)? == room {
+                return Ok(found);
+            }
+        }
         Some(_) => return Ok(found),
     }
     if found.confidence == Confidence::Certain || !line_break(&mut on)? {
