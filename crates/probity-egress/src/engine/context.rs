@@ -18,6 +18,8 @@ const VALUE_CHARS_MAX: usize = 200;
 const VALUE_CHARS_MIN: usize = 16;
 /// The least length of a value after words for credentials alone.
 const UNNAMED_CHARS_MIN: usize = 20;
+/// Words whose value is a secret when it is tied to them: `…-secret-0f3c…`.
+const SECRETS: [&str; 5] = ["secret", "token", "private", "apikey", "password"];
 /// How many words are looked at.
 const WORDS_MAX: usize = 8;
 /// The longest word that is looked at.
@@ -38,6 +40,21 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         text.push(c);
         if !matches!(c, '.' | '-') {
             end = ahead.offset();
+        }
+    }
+    // `application|secret`, as one credential.
+    if text.len() >= 8 && text.bytes().all(|b| b.is_ascii_digit()) {
+        let mut pair = cursor.after(end - cursor.offset());
+        if pair.eat('|')? {
+            text.push('|');
+            while text.len() < VALUE_CHARS_MAX
+                && let Some(c) = pair.peek()?
+                && is_value_char(c)
+            {
+                text.push(c);
+                pair.next()?;
+            }
+            end = pair.offset();
         }
     }
     let mut padding = cursor.after(end - cursor.offset());
@@ -74,7 +91,15 @@ fn begins_value(behind: &Behind<'_>) -> bool {
     behind.peek().is_some_and(|c| {
         c.is_whitespace()
             || matches!(c, '"' | '\'' | '`' | '=' | ':' | '-' | '_' | '(' | '[' | '{' | '>' | '|' | '*' | ',')
+            || c == '.' && !digits_before(behind)
     })
+}
+
+/// Whether a digit stands before in the same run: the run is asked about where it begins.
+fn digits_before(behind: &Behind<'_>) -> bool {
+    let mut behind = behind.clone();
+    behind.run(80, |c| c.is_ascii_alphabetic() || matches!(c, '_' | '-' | '.' | '+' | '/' | '~'));
+    behind.peek().is_some_and(|c| c.is_ascii_digit())
 }
 
 /// What a value looks like.
@@ -129,9 +154,11 @@ fn said_before(behind: &Behind<'_>) -> Said {
     let mut behind = behind.clone();
     let mut credential = false;
     let mut newlines = 0;
-    for _ in 0..WORDS_MAX {
+    let glue = behind.peek();
+    for nth in 0..WORDS_MAX {
         // What ties words together.
         let mut gap = 0;
+        let mut broken = false;
         while let Some(c) = behind.peek()
             && !c.is_alphanumeric()
         {
@@ -139,7 +166,9 @@ fn said_before(behind: &Behind<'_>) -> Said {
             behind.next();
             if c == '\n' {
                 newlines += 1;
-                if newlines > 1 || !opens_line(&behind) {
+                broken = !opens_line(&behind);
+                // `… private access key` on a line of its own speaks of the next line.
+                if newlines > 1 || broken && nth > 0 {
                     return said(credential);
                 }
             }
@@ -149,7 +178,18 @@ fn said_before(behind: &Behind<'_>) -> Said {
         }
         let mut buffer = [0; WORD_BYTES_MAX];
         let Some(word) = word(&mut behind, &mut buffer) else { return said(credential) };
-        match mention(word) {
+        let mention = mention(word);
+        if broken && mention != Mention::Credential {
+            return Said::Nothing;
+        }
+        let tied = nth == 0 && gap == 1 && matches!(glue, Some('-' | '_' | '.'));
+        if tied && SECRETS.iter().any(|secret| word.ends_with(secret)) {
+            return Said::Service;
+        }
+        if glue == Some('.') && nth == 0 {
+            return Said::Nothing;
+        }
+        match mention {
             Mention::Service => return Said::Service,
             Mention::Word => return Said::Word { credential },
             Mention::Credential => credential = true,

@@ -164,6 +164,14 @@ pub(super) fn body(cursor: &Cursor<'_>) -> Result<(usize, bool), Starved> {
             return Ok((ahead.offset() - cursor.offset(), false));
         }
         if !piece.is_blank() && !end_line(&mut ahead)? {
+            // The last line of a block can be short, and have a log's time stamp before it.
+            if piece.ends_run && line_break(&mut ahead)? {
+                ahead.eat('\n')?;
+                self::piece(&mut ahead)?;
+                if end_line(&mut ahead)? {
+                    return Ok((ahead.offset() - cursor.offset(), true));
+                }
+            }
             return Ok((0, false));
         }
         if !piece.is_blank() {
@@ -215,6 +223,8 @@ struct Piece {
     longest_run: usize,
     words: usize,
     header: bool,
+    /// It ends in the armour alphabet.
+    ends_run: bool,
     /// A run ends in the sign that fills up the last line of base64.
     padded: bool,
 }
@@ -247,6 +257,7 @@ fn piece(ahead: &mut Cursor<'_>) -> Result<Piece, Starved> {
         let armour = is_armour(c);
         run = if armour { run + 1 } else { 0 };
         piece.longest_run = piece.longest_run.max(run);
+        piece.ends_run = armour;
         piece.padded |= c == '=' && run >= PADDED_RUN_CHARS_MIN;
         // Quotes, commas and signs of concatenation around a line are not part of what it says.
         let quiet = c.is_whitespace()

@@ -1,5 +1,6 @@
 mod authority;
 mod behind;
+mod beside;
 mod context;
 mod cursor;
 mod key_block;
@@ -15,6 +16,7 @@ mod swallow;
 mod token;
 mod undo;
 mod value;
+mod wrap;
 mod wrapped;
 
 use std::mem;
@@ -408,7 +410,10 @@ fn shaped(
     if let Some(found) = password_hash::find(first, cursor)? {
         return Ok(Some(found));
     }
-    token::find(first, cursor, behind, asked.has(Asked::ANCHORED))
+    match token::find(first, cursor, behind, asked.has(Asked::ANCHORED))? {
+        Some(found) => wrap::read_token_on(found, cursor).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// The character boundary at or before `at`.

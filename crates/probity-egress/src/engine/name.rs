@@ -3,12 +3,14 @@ use super::cursor::{Cursor, Starved};
 use super::operator::{self, Operator, Quote};
 use super::swallow::Swallow;
 use super::value::{self, Value};
-use super::{Found, token};
+use super::{Found, beside, token, wrap};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
 /// How long a name may be.
 const NAME_CHARS_MAX: usize = 80;
+/// How long an opening tag may be.
+const TAG_CHARS_MAX: usize = 160;
 /// Blanks between a name and its operator.
 const BLANKS_MAX: usize = 12;
 
@@ -42,13 +44,27 @@ fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option
     let mut text = [0; NAME_BYTES_MAX];
     let Some(named) = Named::before(first, behind, &mut text) else { return Ok(None) };
     let mut ahead = cursor.clone();
-    if named.flag && matches!(named.name, "u" | "user") {
+    if named.flag && matches!(named.name, "u" | "user" | "U" | "proxy-user") {
         return user_flag(cursor, ahead);
     }
-    let Some(class) = classify_name(named.name) else { return Ok(None) };
+    if named.flag && first == ':' && named.name.starts_with('u') && beside::says(behind, &["curl "]) {
+        return glued_user_flag(cursor, ahead);
+    }
+    let mut tag = [0; NAME_BYTES_MAX];
+    let (named, class) = match classify_name(named.name) {
+        Some(class) => (named, class),
+        None => match Named::of_tag(first, behind, &mut tag)
+            .and_then(|tag| Some((classify_name(tag.name)?, tag)))
+        {
+            Some((class, tag)) => (tag, class),
+            None => return beside::find(first, cursor, behind, &named),
+        },
+    };
     let Some(operator) = operator::read(&mut ahead, &named)? else { return Ok(None) };
     match class {
-        Name::Credential(kind, strength) => credential(cursor, ahead, operator, kind, strength, named.name),
+        Name::Credential(kind, strength) => {
+            credential(cursor, behind, ahead, (operator, kind, strength), &named)
+        }
         Name::Authorization => authorization(cursor, ahead, operator),
         Name::Cookie => cookie(cursor, ahead, operator),
     }
@@ -66,11 +82,59 @@ pub(super) struct Named<'a> {
     pub(super) flag: bool,
     /// Blanks stand between it and the operator.
     pub(super) blanks: bool,
+    /// It is of an array without a length: `name[] =`.
+    array: bool,
+    /// It stands in a list of pairs, as in a query or a connection string: `…&name=`, `user=…;name=`.
+    paired: bool,
     /// The sign before the operator's, which is part of it: `+=`, `!=`.
     pub(super) sign: Option<char>,
 }
 
+/// What was read between a name and its operator.
+#[derive(Debug)]
+struct Tied {
+    equals: bool,
+    quoted: bool,
+    blanks: bool,
+    array: bool,
+    sign: Option<char>,
+}
+
 impl<'a> Named<'a> {
+    /// The name of the tag that `>` closes behind an attribute: `<pass encoding="base64">`.
+    fn of_tag(first: char, behind: &Behind<'_>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
+        let mut behind = behind.clone();
+        if first != '>' || !behind.peek().is_some_and(|c| matches!(c, '"' | '\'')) {
+            return None;
+        }
+        let mut chars = Vec::new();
+        while chars.len() < TAG_CHARS_MAX
+            && let Some(c) = behind.next()
+            && !matches!(c, '>' | '\n' | '\r')
+        {
+            if c == '<' {
+                let name = chars.iter().rev().copied().take_while(|c| is_name_char(*c));
+                let mut len = 0;
+                for c in name {
+                    len += c.encode_utf8(text.get_mut(len..len + c.len_utf8())?).len();
+                }
+                let name = std::str::from_utf8(text.get(..len)?).ok().filter(|name| !name.is_empty())?;
+                let plain = Self {
+                    name,
+                    quoted: false,
+                    flag: false,
+                    blanks: false,
+                    array: false,
+                    paired: false,
+                    sign: None,
+                };
+                return Some(plain);
+            }
+            chars.push(c);
+        }
+        None
+    }
+
     /// Reads backwards from an operator that begins with `first`.
     fn before(first: char, behind: &Behind<'a>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
         let mut behind = behind.clone();
@@ -86,10 +150,12 @@ impl<'a> Named<'a> {
             sign = behind.next();
         }
         let blanks = behind.run(BLANKS_MAX, is_blank) > 0;
-        let mut quoted = false;
+        let (mut quoted, mut array) = (false, false);
         if behind.eat_if(|c| c == ']') {
             // `name['key'] =`, `char name[25] =`.
-            if behind.run(6, |c| c.is_ascii_digit()) > 0 || behind.peek() == Some('[') {
+            let digits = behind.run(6, |c| c.is_ascii_digit());
+            if digits > 0 || behind.peek() == Some('[') {
+                array = digits == 0 && behind.eat_if(|c| c == '[');
                 behind.eat_if(|c| c == '[');
             } else {
                 quoted = true;
@@ -105,7 +171,8 @@ impl<'a> Named<'a> {
         if let Some(name) = plain.plain_word(NAME_CHARS_MAX, b'.')
             && (quoted || !is_type(name.as_bytes()))
         {
-            return Self::of(name, &plain, quoted, blanks, sign);
+            let tied = Tied { equals: first == '=', quoted, blanks, array, sign };
+            return Self::of(name, &plain, tied);
         }
         let mut from = word(&mut behind, text, NAME_BYTES_MAX)?;
         if !quoted && is_type(text.get(from..)?) {
@@ -121,19 +188,17 @@ impl<'a> Named<'a> {
             }
         }
         let name = std::str::from_utf8(text.get(from..)?).ok()?;
-        Self::of(without_escape(name, behind.peek()), &behind, quoted, blanks, sign)
+        let tied = Tied { equals: first == '=', quoted, blanks, array, sign };
+        Self::of(without_escape(name, behind.peek()), &behind, tied)
     }
 
-    fn of(
-        name: &'a str,
-        behind: &Behind<'_>,
-        quoted: bool,
-        blanks: bool,
-        sign: Option<char>,
-    ) -> Option<Self> {
+    fn of(name: &'a str, behind: &Behind<'_>, tied: Tied) -> Option<Self> {
+        let Tied { equals, quoted, blanks, array, sign } = tied;
         let plain = name.trim_start_matches(['-', '.']);
         let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
-        Some(Self { name: plain, quoted, flag, blanks, sign }).filter(|named| !named.name.is_empty())
+        let paired = equals && !blanks && is_paired(behind);
+        Some(Self { name: plain, quoted, flag, blanks, array, paired, sign })
+            .filter(|named| !named.name.is_empty())
     }
 }
 
@@ -143,7 +208,7 @@ fn word(behind: &mut Behind<'_>, text: &mut [u8; NAME_BYTES_MAX], end: usize) ->
     let mut chars = 0;
     while chars < NAME_CHARS_MAX
         && let Some(c) = behind.peek()
-        && (c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+        && is_name_char(c)
     {
         let at = from.checked_sub(c.len_utf8())?;
         c.encode_utf8(text.get_mut(at..from)?);
@@ -154,8 +219,48 @@ fn word(behind: &mut Behind<'_>, text: &mut [u8; NAME_BYTES_MAX], end: usize) ->
     (from < end).then_some(from)
 }
 
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\u{a0}')
+}
+
+/// Whether another pair stands before: of a query, or of a connection string.
+fn is_paired(behind: &Behind<'_>) -> bool {
+    const OF_CONNECTIONS: [&[u8]; 14] = [
+        b"server",
+        b"host",
+        b"hostname",
+        b"database",
+        b"db",
+        b"dbname",
+        b"user",
+        b"uid",
+        b"username",
+        b"id",
+        b"source",
+        b"catalog",
+        b"driver",
+        b"port",
+    ];
+    let mut behind = behind.clone();
+    if behind.eat_if(|c| c == '&') {
+        return behind.run(NAME_CHARS_MAX, |c| !is_blank(c) && !matches!(c, '=' | '&' | '?' | '\n'))
+            < NAME_CHARS_MAX
+            && behind.eat_if(|c| c == '=');
+    }
+    behind.eat_if(|c| c == ' ');
+    if !behind.eat_if(|c| c == ';') {
+        return false;
+    }
+    behind.run(NAME_CHARS_MAX, |c| !matches!(c, '=' | ';' | '\n' | '"' | '\''));
+    let mut text = [0; NAME_BYTES_MAX];
+    behind.eat_if(|c| c == '=')
+        && word(&mut behind, &mut text, NAME_BYTES_MAX)
+            .and_then(|from| text.get(from..))
+            .is_some_and(|name| OF_CONNECTIONS.iter().any(|known| known.eq_ignore_ascii_case(name)))
 }
 
 fn is_type(word: &[u8]) -> bool {
@@ -175,12 +280,12 @@ fn without_escape(name: &str, before: Option<char>) -> &str {
 
 fn credential(
     cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
     mut ahead: Cursor<'_>,
-    operator: Operator,
-    kind: &'static str,
-    strength: Strength,
-    name: &str,
+    (operator, kind, strength): (Operator, &'static str, Strength),
+    named: &Named<'_>,
 ) -> Result<Option<Found>, Starved> {
+    let name = named.name;
     if operator == Operator::Blank && name.ends_with(['_', '-', '.']) {
         return Ok(None);
     }
@@ -192,10 +297,14 @@ fn credential(
     }
     let start = ahead.offset();
     let value_cursor = ahead.clone();
-    let value = match quote {
+    let mut value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => value::read_bare(&mut ahead)?,
     };
+    wrap::read_on(&mut value, &mut ahead)?;
+    if quote.is_none() && !value.long {
+        own_bracket(behind, &mut value, &mut ahead)?;
+    }
     if operator == Operator::Tag && !operator::closes_tag(&ahead)? {
         return Ok(None);
     }
@@ -211,7 +320,24 @@ fn credential(
     if operator == Operator::Blank && quote.is_none() && names_another {
         return Ok(None);
     }
-    if !value::is_secret(&value, strength, operator, name) {
+    // `char secret[] = other;` is code.
+    if named.array && quote.is_none() {
+        return Ok(None);
+    }
+    // `Endpoint=…;Id=…;Secret=…`: the nearer names decide.
+    if kind == "connection-string" && quote.is_none() && ahead.peek()? == Some(';') {
+        return Ok(None);
+    }
+    // `machine … login … password …`, as `.netrc` has it.
+    let account = operator == Operator::Blank
+        && name == "password"
+        && quote.is_none()
+        && value::is_plain_run(&value.text)
+        && beside::says(behind, &["machine "])
+        && beside::says(behind, &["login "]);
+    let paired = account
+        || named.paired && strength == Strength::Password && quote.is_none() && value::is_word(&value);
+    if !paired && !value::is_secret(&value, strength, operator, name) {
         return Ok(None);
     }
     // The name found it; a vendor's shape says more about what it is.
@@ -229,6 +355,27 @@ fn credential(
         cut: ahead.offset() - start,
         then: rest_of(&value),
     }))
+}
+
+/// Reads the bracket that ends a line, when none was opened on it: it is of the value, if that is of signs as well.
+fn own_bracket(behind: &Behind<'_>, value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), Starved> {
+    const LINE_CHARS_MAX: usize = 80;
+    let mut on = ahead.clone();
+    let Some(c) = on.next()?.filter(|c| matches!(c, ')' | ']' | '}')) else { return Ok(()) };
+    if !on.peek()?.is_none_or(super::swallow::is_line_break)
+        || !value.text.contains(['/', ':', '+', '!', '#', '%', '^'])
+    {
+        return Ok(());
+    }
+    let mut line = behind.clone();
+    line.run(LINE_CHARS_MAX, |c| !matches!(c, '(' | '[' | '{') && !super::swallow::is_line_break(c));
+    if line.peek().is_none_or(super::swallow::is_line_break)
+        && value::is_drawn(&value.text) >= value::Drawn::Maybe
+    {
+        value.text.push(c);
+        *ahead = on;
+    }
+    Ok(())
 }
 
 /// The letter that marks a kind of string before its quote: `b"…"`, `r'…'`, `@"…"`.
@@ -263,11 +410,22 @@ fn authorization(
         ahead = scheme;
     }
     let start = ahead.offset();
-    let value = match quote {
+    let mut value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => line(&mut ahead, has_scheme)?,
     };
+    wrap::read_on(&mut value, &mut ahead)?;
     let text = value.text.trim();
+    // `authorization: /name="…"`: the nearer name decides.
+    let names = |text: &str| {
+        text.rsplit(|c: char| !is_name_char(c)).next().is_some_and(|name| classify_name(name).is_some())
+    };
+    if quote.is_none()
+        && text.strip_suffix('=').is_some_and(names)
+        && ahead.peek()?.is_some_and(|c| c == '"' || c == '\'')
+    {
+        return Ok(None);
+    }
     let plausible = text.len() >= 6
         && !value::is_placeholder(text)
         && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
@@ -295,11 +453,7 @@ fn cookie(cursor: &Cursor<'_>, mut ahead: Cursor<'_>, operator: Operator) -> Res
         None => line(&mut ahead, false)?,
     };
     let text = value.text.trim();
-    let plausible = text.contains('=')
-        && !compares(text)
-        && text.len() >= 6
-        && !value::is_placeholder(text)
-        && !text.contains(" = ");
+    let plausible = text.split(';').any(is_session) && !text.contains("= ") && !text.contains(" =");
     Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
         rule: "cookie",
         kind: "cookie",
@@ -311,12 +465,21 @@ fn cookie(cursor: &Cursor<'_>, mut ahead: Cursor<'_>, operator: Operator) -> Res
     }))
 }
 
-/// Whether `==` compares; at the end of a pair it fills up base64.
-fn compares(text: &str) -> bool {
-    text.match_indices("==").any(|(at, _)| {
-        let after = text.get(at + 2..).unwrap_or_default();
-        !(after.is_empty() || after.starts_with(';'))
-    })
+/// Whether a pair may be of a session: its value is no plain word, and it says nothing about the cookie itself.
+fn is_session(pair: &str) -> bool {
+    const ABOUT: [&str; 8] =
+        ["expires", "max-age", "path", "domain", "version", "samesite", "comment", "priority"];
+    let Some((name, value)) = pair.trim().split_once('=') else { return false };
+    let body = value.trim_end_matches('=');
+    let compares = body.contains("==") || body.is_empty();
+    let word = body.len() < 2
+        || !body.bytes().any(|b| b.is_ascii_digit()) && value::is_drawn(body) == value::Drawn::No;
+    let session = matches!(classify_name(name), Some(Name::Credential(..)))
+        || name.to_ascii_lowercase().contains("sess");
+    !compares
+        && !ABOUT.iter().any(|about| name.eq_ignore_ascii_case(about))
+        && !value::is_placeholder(value)
+        && (!word || session && body.len() >= 4)
 }
 
 /// Reads to the end of the line or the next quote; with `one_word`, to the next blank, unless parameters follow.
@@ -364,6 +527,28 @@ fn user_flag(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>
         keep: start - cursor.offset(),
         cut: ahead.offset() - start,
         then: word.then,
+    }))
+}
+
+/// The password of `-uuser:password`, whose user was read before.
+fn glued_user_flag(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>, Starved> {
+    ahead.next()?;
+    let start = ahead.offset();
+    let value = value::read_bare(&mut ahead)?;
+    let text = value.text.as_str();
+    let plausible = text.len() >= 4
+        && !value.is_marked()
+        && !value::is_placeholder(text)
+        && !text.starts_with("//")
+        && !text.chars().all(|c| c.is_ascii_digit());
+    Ok(plausible.then(|| Found {
+        rule: "user-flag",
+        kind: "password",
+        source: Source::Structure,
+        confidence: Confidence::Medium,
+        keep: start - cursor.offset(),
+        cut: ahead.offset() - start,
+        then: rest_of(&value),
     }))
 }
 

@@ -203,11 +203,13 @@ impl Line {
 /// `user@host`, or four numbers.
 fn is_host(word: &str) -> bool {
     let address = word.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.contains('.'));
-    let host = word.split([':', '-']).next().unwrap_or_default();
-    let numbers = host.split('.').count() == 4
-        && host
-            .split('.')
-            .all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
+    let is_numbers = |host: &str| {
+        host.split('.').count() == 4
+            && host
+                .split('.')
+                .all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let numbers = word.split([':', '-']).any(is_numbers);
     address || numbers
 }
 

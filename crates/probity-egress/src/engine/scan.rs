@@ -222,7 +222,7 @@ impl Marks {
         // Something invisible or encoded may stand inside.
         let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
         if back + len >= RUN_BYTES_MIN || goes_on {
-            for start in at - back..=at {
+            for start in at - back..at + len {
                 let inside = start.checked_sub(1).and_then(|at| bytes.get(at));
                 if !inside.is_some_and(u8::is_ascii_alphanumeric) {
                     self.set(start, Asked::VALUES);

@@ -119,6 +119,25 @@ fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
     Ok(name > 0 && ahead.eat_if(|c| matches!(c, '=' | ':'))?)
 }
 
+/// Whether a value is one word that stands for itself.
+pub(super) fn is_word(value: &Value) -> bool {
+    let text = value.text.as_str();
+    !value.is_marked()
+        && text.len() >= 4
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '!' | '@' | '#' | '*' | '+'))
+        && !is_placeholder(text)
+}
+
+/// Whether a value without quotes is one run of letters, digits and joiners, with a digit beside a letter or digit.
+pub(super) fn is_plain_run(text: &str) -> bool {
+    text.len() >= 8
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'+' | b'~'))
+        && text
+            .as_bytes()
+            .windows(2)
+            .any(|pair| pair.iter().all(u8::is_ascii_alphanumeric) && pair.iter().any(u8::is_ascii_digit))
+}
+
 /// Whether a value under a credential name is one to remove.
 ///
 /// A name decides more than the look of the value: a commit hash under `password` is a password. What is spared is what
@@ -158,6 +177,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                 let drawn = text.len() >= 8
                     && shape.blanks == 0
                     && (shape.digits > 0
+                        || is_long_hex(text)
                         || (is_drawn(text) == Drawn::Surely && classify_name(text).is_none()))
                     && shape.is_random(text);
                 drawn || is_noise(text, &shape) || is_serial(text)
@@ -174,7 +194,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
     match operator {
         Operator::Argument => false,
         Operator::Blank | Operator::Flag if strength == Strength::Key && operator == Operator::Blank => {
-            text.len() >= 16 && shape.is_token() && shape.digits >= 3 && shape.is_random(text)
+            text.len() >= 15 && shape.is_token() && shape.digits >= 3 && shape.is_random(text)
         }
         Operator::Blank => text.len() >= 12 && shape.is_token() && shape.digits >= 2 && shape.is_random(text),
         Operator::Tight | Operator::Flag | Operator::Tag => {
@@ -188,7 +208,9 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                 Strength::Secret => {
                     text.len() >= 6 && (shape.mixed() || is_constant(name) || is_drawn(text) == Drawn::Surely)
                 }
-                Strength::Key => text.len() >= 8 && shape.digits > 0 && shape.is_random(text),
+                Strength::Key => {
+                    text.len() >= 8 && (shape.digits > 0 || is_long_hex(text)) && shape.is_random(text)
+                }
             }
         }
         Operator::Equals | Operator::Colon => {
@@ -334,9 +356,13 @@ fn is_serial(text: &str) -> bool {
 fn has_long_run(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
         let digits = run.bytes().filter(u8::is_ascii_digit).count();
-        (run.len() >= 24 && digits >= 2 && digits < run.len())
-            || (run.len() >= 32 && run.len() % 8 == 0 && run.bytes().all(|b| b.is_ascii_hexdigit()))
+        (run.len() >= 24 && digits >= 2 && digits < run.len()) || is_long_hex(run)
     })
+}
+
+/// As long as a key, and of hexadecimal digits alone: no word is.
+fn is_long_hex(text: &str) -> bool {
+    text.len() >= 30 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Whether a text looks drawn rather than written.
@@ -680,7 +706,12 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || text.contains("...")
         || text.contains('…');
     // A value made of signs may begin and end as a template does; a template holds a name.
-    let wrapped = wrapped && !is_symbolic(text);
+    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+    let drawn = text.starts_with('{')
+        && text.chars().filter(char::is_ascii_digit).count() >= 2
+        && is_drawn(inner) >= Drawn::Maybe
+        && !is_camel(inner);
+    let wrapped = wrapped && !is_symbolic(text) && !drawn;
     let undrawn = !text.contains(|c: char| c.is_ascii_digit());
     let yours = lower.starts_with("your") || lower.contains("your_") || lower.contains("your-");
     let yours = yours

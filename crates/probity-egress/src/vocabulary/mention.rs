@@ -66,6 +66,7 @@ const FILLERS: &[&str] = &[
     "new",
     "oauth",
     "org",
+    "params",
     "personal",
     "prod",
     "production",
@@ -91,6 +92,7 @@ const FILLERS: &[&str] = &[
     "value",
     "var",
     "webhook",
+    "with",
     "write",
     "x",
 ];

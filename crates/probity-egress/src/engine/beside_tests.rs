@@ -1,0 +1,31 @@
+use crate::{SamePrincipal, egress_text};
+
+fn check(input: &str, expected: &str) {
+    let out = egress_text::<SamePrincipal>(input);
+    assert_eq!(out.as_str(), expected, "for {input:?}");
+    assert_eq!(egress_text::<SamePrincipal>(out.as_str()), out, "twice for {input:?}");
+}
+
+#[test]
+fn private_members_of_a_web_key() {
+    let number = "Qx7vKt2wZp9LmR4sNb8cYd3fGh6jWa".repeat(2);
+    check(
+        &format!(r#"{{"kty":"RSA","n":"{number}","e":"AQAB","d":"{number}"}}"#),
+        &format!(r#"{{"kty":"RSA","n":"{number}","e":"AQAB","d":"[REDACTED:private-key]"}}"#),
+    );
+    let short = number.get(..22).unwrap_or_default();
+    check(&format!(r#"{{"kty":"oct","k":"{short}"}}"#), r#"{"kty":"oct","k":"[REDACTED:private-key]"}"#);
+    let other = format!(r#"{{"x":1,"k":"{short}"}}"#);
+    check(&other, &other);
+}
+
+#[test]
+fn the_secret_half_of_a_role() {
+    let id = "0f3c9a1b-7e2d-4c5f-8a6b-9d0e1f2a3b4c";
+    check(
+        &format!("vault write auth/approle/login role_id={id} secret_id={id}"),
+        &format!("vault write auth/approle/login role_id={id} secret_id=[REDACTED:secret]"),
+    );
+    let other = format!("aws secret_id={id}");
+    check(&other, &other);
+}
