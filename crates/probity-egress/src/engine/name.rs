@@ -174,6 +174,13 @@ impl<'a> Named<'a> {
         let name = without_escape(name, behind.peek());
         let plain = name.trim_start_matches(['-', '.']);
         let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
+        // `"Module::Key"`: a path of types, whose last names what the value is about.
+        let is_path = quoted
+            && plain.starts_with(|c: char| c.is_ascii_uppercase())
+            && behind.clone().run(2, |c| c == ':') == 2;
+        if is_path {
+            return None;
+        }
         let paired = first == '=' && !blanks && is_paired(&behind);
         Some(Self { name: plain, quoted, flag, blanks, array, paired, sign })
             .filter(|named| !named.name.is_empty())
