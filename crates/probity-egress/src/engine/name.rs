@@ -3,7 +3,7 @@ use super::cursor::{Cursor, Starved};
 use super::operator::{self, Operator, Quote};
 use super::swallow::Swallow;
 use super::value::{self, Value};
-use super::{Found, beside, token, wrap};
+use super::{Found, beside, header, token, user_flag, wrap};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -45,10 +45,10 @@ fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option
     let Some(named) = Named::before(first, behind, &mut text) else { return Ok(None) };
     let mut ahead = cursor.clone();
     if named.flag && matches!(named.name, "u" | "user" | "U" | "proxy-user") {
-        return user_flag(cursor, ahead);
+        return user_flag::find(cursor, ahead);
     }
     if named.flag && first == ':' && named.name.starts_with('u') && beside::says(behind, &["curl "]) {
-        return glued_user_flag(cursor, ahead);
+        return user_flag::glued(cursor, ahead);
     }
     let mut tag = [0; NAME_BYTES_MAX];
     let (named, class) = match classify_name(named.name) {
@@ -65,8 +65,8 @@ fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option
         Name::Credential(kind, strength) => {
             credential(cursor, behind, ahead, (operator, kind, strength), &named)
         }
-        Name::Authorization => authorization(cursor, ahead, operator),
-        Name::Cookie => cookie(cursor, ahead, operator),
+        Name::Authorization => header::authorization(cursor, ahead, operator),
+        Name::Cookie => header::cookie(cursor, ahead, operator),
     }
 }
 
@@ -196,6 +196,13 @@ impl<'a> Named<'a> {
         let Tied { equals, quoted, blanks, array, sign } = tied;
         let plain = name.trim_start_matches(['-', '.']);
         let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
+        // `"Module::Key"`: a path of types, whose last names what the value is about.
+        let is_path = quoted
+            && plain.starts_with(|c: char| c.is_ascii_uppercase())
+            && behind.clone().run(2, |c| c == ':') == 2;
+        if is_path {
+            return None;
+        }
         let paired = equals && !blanks && is_paired(behind);
         Some(Self { name: plain, quoted, flag, blanks, array, paired, sign })
             .filter(|named| !named.name.is_empty())
@@ -219,7 +226,7 @@ fn word(behind: &mut Behind<'_>, text: &mut [u8; NAME_BYTES_MAX], end: usize) ->
     (from < end).then_some(from)
 }
 
-fn is_name_char(c: char) -> bool {
+pub(super) fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
@@ -389,210 +396,10 @@ fn string_prefix(ahead: &mut Cursor<'_>) -> Result<(), Starved> {
     Ok(())
 }
 
-fn rest_of(value: &Value) -> Option<Swallow> {
+pub(super) fn rest_of(value: &Value) -> Option<Swallow> {
     value.long.then(|| value.quote.map_or(Swallow::Bare, Swallow::Quoted))
 }
 
-/// The credentials of an `Authorization` header; the scheme stays.
-fn authorization(
-    cursor: &Cursor<'_>,
-    mut ahead: Cursor<'_>,
-    operator: Operator,
-) -> Result<Option<Found>, Starved> {
-    if matches!(operator, Operator::Blank | Operator::Tag) {
-        return Ok(None);
-    }
-    let quote = Quote::open(&mut ahead)?;
-    let mut scheme = ahead.clone();
-    let scheme_chars = scheme.run(24, |c| c.is_ascii_alphanumeric() || c == '-')?;
-    let has_scheme = scheme_chars >= 3 && scheme.run(4, |c| c == ' ')? > 0;
-    if has_scheme {
-        ahead = scheme;
-    }
-    let start = ahead.offset();
-    let mut value = match quote {
-        Some(quote) => value::read_quoted(&mut ahead, quote)?,
-        None => line(&mut ahead, has_scheme)?,
-    };
-    wrap::read_on(&mut value, &mut ahead)?;
-    let text = value.text.trim();
-    // `authorization: /name="…"`: the nearer name decides.
-    let names = |text: &str| {
-        text.rsplit(|c: char| !is_name_char(c)).next().is_some_and(|name| classify_name(name).is_some())
-    };
-    if quote.is_none()
-        && text.strip_suffix('=').is_some_and(names)
-        && ahead.peek()?.is_some_and(|c| c == '"' || c == '\'')
-    {
-        return Ok(None);
-    }
-    let plausible = text.len() >= 6
-        && !value::is_placeholder(text)
-        && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
-        && !(quote.is_none() && text.contains('('));
-    Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
-        rule: "authorization",
-        kind: "authorization",
-        source: Source::Structure,
-        confidence: Confidence::High,
-        keep: start - cursor.offset(),
-        cut: ahead.offset() - start,
-        then: value.long.then(|| quote.map_or(Swallow::Line, Swallow::Quoted)),
-    }))
-}
-
-/// The pairs of a `Cookie` header.
-fn cookie(cursor: &Cursor<'_>, mut ahead: Cursor<'_>, operator: Operator) -> Result<Option<Found>, Starved> {
-    if operator != Operator::Colon {
-        return Ok(None);
-    }
-    let quote = Quote::open(&mut ahead)?;
-    let start = ahead.offset();
-    let value = match quote {
-        Some(quote) => value::read_quoted(&mut ahead, quote)?,
-        None => line(&mut ahead, false)?,
-    };
-    let text = value.text.trim();
-    let plausible = text.split(';').any(is_session) && !text.contains("= ") && !text.contains(" =");
-    Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
-        rule: "cookie",
-        kind: "cookie",
-        source: Source::Structure,
-        confidence: Confidence::Medium,
-        keep: start - cursor.offset(),
-        cut: ahead.offset() - start,
-        then: value.long.then(|| quote.map_or(Swallow::Line, Swallow::Quoted)),
-    }))
-}
-
-/// Whether a pair may be of a session: its value is no plain word, and it says nothing about the cookie itself.
-fn is_session(pair: &str) -> bool {
-    const ABOUT: [&str; 8] =
-        ["expires", "max-age", "path", "domain", "version", "samesite", "comment", "priority"];
-    let Some((name, value)) = pair.trim().split_once('=') else { return false };
-    let body = value.trim_end_matches('=');
-    let compares = body.contains("==") || body.is_empty();
-    let word = body.len() < 2
-        || !body.bytes().any(|b| b.is_ascii_digit()) && value::is_drawn(body) == value::Drawn::No;
-    let session = matches!(classify_name(name), Some(Name::Credential(..)))
-        || name.to_ascii_lowercase().contains("sess");
-    !compares
-        && !ABOUT.iter().any(|about| name.eq_ignore_ascii_case(about))
-        && !value::is_placeholder(value)
-        && (!word || session && body.len() >= 4)
-}
-
-/// Reads to the end of the line or the next quote; with `one_word`, to the next blank, unless parameters follow.
-fn line(ahead: &mut Cursor<'_>, one_word: bool) -> Result<Value, Starved> {
-    let mut text = String::new();
-    let mut parameters = false;
-    while text.len() < value::VALUE_CHARS_MAX {
-        let mut next = ahead.clone();
-        match next.next()? {
-            Some(c) if super::swallow::is_line_break(c) || matches!(c, '"' | '\'' | '`') => break,
-            Some(c) if one_word && c.is_whitespace() && !parameters => break,
-            Some('\\') if next.peek()?.is_some_and(|c| matches!(c, 'n' | 'r' | '"')) => break,
-            Some(c) => {
-                // `Credential=…, SignedHeaders=…`: a list of parameters goes on after blanks.
-                parameters |= c == ',' || (c == '=' && text.len() < 16);
-                text.push(c);
-            }
-            None => return Ok(Value { text, quote: None, long: ahead.at_window_end() }),
-        }
-        *ahead = next;
-    }
-    let long = text.len() >= value::VALUE_CHARS_MAX;
-    Ok(Value { text, quote: None, long })
-}
-
-/// The pair of `-u user:password`, which is one credential, with the quotes around it.
-fn user_flag(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>, Starved> {
-    if ahead.run(4, |c| matches!(c, ' ' | '='))? == 0 {
-        return Ok(None);
-    }
-    let start = ahead.offset();
-    let Some(word) = ShellWord::read(&mut ahead)? else { return Ok(None) };
-    let text = word.text.as_str();
-    let Some((user, password)) = text.split_once(':') else { return Ok(None) };
-    let plausible = !user.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '['))
-        && (!user.is_empty() || word.quoted)
-        && password.len() >= 4
-        && !value::is_placeholder(password)
-        && !password.chars().all(|c| c.is_ascii_digit());
-    Ok((plausible && !text.contains("[REDACTED:")).then(|| Found {
-        rule: "user-flag",
-        kind: "password",
-        source: Source::Structure,
-        confidence: Confidence::Medium,
-        keep: start - cursor.offset(),
-        cut: ahead.offset() - start,
-        then: word.then,
-    }))
-}
-
-/// The password of `-uuser:password`, whose user was read before.
-fn glued_user_flag(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>, Starved> {
-    ahead.next()?;
-    let start = ahead.offset();
-    let value = value::read_bare(&mut ahead)?;
-    let text = value.text.as_str();
-    let plausible = text.len() >= 4
-        && !value.is_marked()
-        && !value::is_placeholder(text)
-        && !text.starts_with("//")
-        && !text.chars().all(|c| c.is_ascii_digit());
-    Ok(plausible.then(|| Found {
-        rule: "user-flag",
-        kind: "password",
-        source: Source::Structure,
-        confidence: Confidence::Medium,
-        keep: start - cursor.offset(),
-        cut: ahead.offset() - start,
-        then: rest_of(&value),
-    }))
-}
-
-/// A word as a shell reads it: quotes at its beginning and behind its colon belong to it.
-#[derive(Debug)]
-struct ShellWord {
-    text: String,
-    quoted: bool,
-    then: Option<Swallow>,
-}
-
-impl ShellWord {
-    fn read(ahead: &mut Cursor<'_>) -> Result<Option<Self>, Starved> {
-        let mut word = Self { text: String::new(), quoted: false, then: None };
-        loop {
-            if (word.text.is_empty() || word.text.ends_with(':'))
-                && let Some(quote) = Quote::open(ahead)?
-            {
-                word.quoted = true;
-                let value = value::read_quoted(ahead, quote)?;
-                word.text.push_str(&value.text);
-                if value.long {
-                    word.then = Some(Swallow::Quoted(quote));
-                    break;
-                }
-                if !quote.closes(ahead)? {
-                    break;
-                }
-                ahead.run(8, |c| c == '\\')?;
-                ahead.next()?;
-                if !(word.text.contains(':') || ahead.peek()? == Some(':')) {
-                    return Ok(None);
-                }
-                continue;
-            }
-            if word.text.len() >= value::VALUE_CHARS_MAX {
-                word.then = Some(Swallow::Bare);
-                break;
-            }
-            match value::bare_char(ahead)? {
-                Some(c) => word.text.push(c),
-                None => break,
-            }
-        }
-        Ok(Some(word))
-    }
-}
+#[cfg(test)]
+#[path = "name_tests.rs"]
+mod tests;

@@ -151,7 +151,8 @@ fn single(ahead: &mut Cursor<'_>) -> Result<Option<Operator>, Starved> {
 /// Skips a type between the colon and the equals sign of a declaration: `token: &str = "…"`.
 fn typed(ahead: &mut Cursor<'_>) -> Result<(), Starved> {
     let mut kind = ahead.clone();
-    let len = kind.run(24, |c| c.is_ascii_alphabetic() || matches!(c, '&' | '<' | '>' | '?' | '\''))?;
+    let len =
+        kind.run(32, |c| c.is_ascii_alphanumeric() || matches!(c, '&' | '<' | '>' | '?' | '\'' | '_' | ':'))?;
     if len > 0 && blanks(&mut kind)? > 0 && kind.eat('=')? && !kind.eat_if(|c| matches!(c, '=' | '>'))? {
         blanks(&mut kind)?;
         *ahead = kind;

@@ -154,6 +154,9 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
     if is_placeholder(text) || is_location(text) || is_header_name(text) || same_word(text, name) {
         return false;
     }
+    if strength == Strength::Key && is_pattern(text) {
+        return false;
+    }
     if strength != Strength::Password && text.len() <= 10 && is_sequence(text) {
         return false;
     }
@@ -309,6 +312,7 @@ impl Shape {
                 && text.split('.').all(is_identifier))
             || text.contains("::")
             || text.contains("->")
+            || is_macro(text)
     }
 
     /// Not a word with a number: letters and digits alternate, or there are many of both.
@@ -357,6 +361,20 @@ fn has_long_run(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
         let digits = run.bytes().filter(u8::is_ascii_digit).count();
         (run.len() >= 24 && digits >= 2 && digits < run.len()) || is_long_hex(run)
+    })
+}
+
+/// A regular expression.
+fn is_pattern(text: &str) -> bool {
+    ["(?", "[0-9", "[a-z", "[A-Z", "[^"].iter().any(|sign| text.contains(sign))
+}
+
+/// `vec![…`, `u16!(…`.
+fn is_macro(text: &str) -> bool {
+    text.split_once('!').is_some_and(|(name, rest)| {
+        rest.starts_with(['(', '[', '{'])
+            && is_identifier(name)
+            && !name.contains(|c: char| c.is_ascii_uppercase())
     })
 }
 

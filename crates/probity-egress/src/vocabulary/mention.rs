@@ -158,7 +158,7 @@ pub(crate) fn mention(word: &str) -> Mention {
             Mention::Unknown => {}
             Mention::Credential | Mention::Filler => return Mention::Credential,
             Mention::Word if credential => return Mention::Service,
-            other => return other,
+            other @ (Mention::Service | Mention::Word | Mention::Not) => return other,
         }
     }
     let (services, _) = vendors();

@@ -1,0 +1,101 @@
+//! The user flag of `curl` and its kin.
+
+use super::Found;
+use super::cursor::{Cursor, Starved};
+use super::name::rest_of;
+use super::operator::Quote;
+use super::swallow::Swallow;
+use super::value;
+use crate::report::{Confidence, Source};
+
+/// The pair of `-u user:password`, which is one credential, with the quotes around it.
+pub(super) fn find(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>, Starved> {
+    if ahead.run(4, |c| matches!(c, ' ' | '='))? == 0 {
+        return Ok(None);
+    }
+    let start = ahead.offset();
+    let Some(word) = ShellWord::read(&mut ahead)? else { return Ok(None) };
+    let text = word.text.as_str();
+    let Some((user, password)) = text.split_once(':') else { return Ok(None) };
+    let plausible = !user.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '['))
+        && (!user.is_empty() || word.quoted)
+        && password.len() >= 4
+        && !value::is_placeholder(password)
+        && !password.chars().all(|c| c.is_ascii_digit());
+    Ok((plausible && !text.contains("[REDACTED:")).then(|| Found {
+        rule: "user-flag",
+        kind: "password",
+        source: Source::Structure,
+        confidence: Confidence::Medium,
+        keep: start - cursor.offset(),
+        cut: ahead.offset() - start,
+        then: word.then,
+    }))
+}
+
+/// The password of `-uuser:password`, whose user was read before.
+pub(super) fn glued(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>, Starved> {
+    ahead.next()?;
+    let start = ahead.offset();
+    let value = value::read_bare(&mut ahead)?;
+    let text = value.text.as_str();
+    let plausible = text.len() >= 4
+        && !value.is_marked()
+        && !value::is_placeholder(text)
+        && !text.starts_with("//")
+        && !text.chars().all(|c| c.is_ascii_digit());
+    Ok(plausible.then(|| Found {
+        rule: "user-flag",
+        kind: "password",
+        source: Source::Structure,
+        confidence: Confidence::Medium,
+        keep: start - cursor.offset(),
+        cut: ahead.offset() - start,
+        then: rest_of(&value),
+    }))
+}
+
+/// A word as a shell reads it: quotes at its beginning and behind its colon belong to it.
+#[derive(Debug)]
+struct ShellWord {
+    text: String,
+    quoted: bool,
+    then: Option<Swallow>,
+}
+
+impl ShellWord {
+    fn read(ahead: &mut Cursor<'_>) -> Result<Option<Self>, Starved> {
+        let mut word = Self { text: String::new(), quoted: false, then: None };
+        loop {
+            if (word.text.is_empty() || word.text.ends_with(':'))
+                && let Some(quote) = Quote::open(ahead)?
+            {
+                word.quoted = true;
+                let value = value::read_quoted(ahead, quote)?;
+                word.text.push_str(&value.text);
+                if value.long {
+                    word.then = Some(Swallow::Quoted(quote));
+                    break;
+                }
+                if !quote.closes(ahead)? {
+                    break;
+                }
+                ahead.run(8, |c| c == '\\')?;
+                ahead.next()?;
+                if !(word.text.contains(':') || ahead.peek()? == Some(':')) {
+                    return Ok(None);
+                }
+                continue;
+            }
+            if word.text.len() >= value::VALUE_CHARS_MAX {
+                word.then = Some(Swallow::Bare);
+                break;
+            }
+            match value::bare_char(ahead)? {
+                Some(c) => word.text.push(c),
+                None => break,
+            }
+        }
+        Ok(Some(word))
+    }
+}
