@@ -20,6 +20,8 @@ Commands:
             [CARGO BENCH ARGUMENTS] [-- CRITERION ARGUMENTS] are passed on
   redaction-report  What the credential pass finds in the redaction corpus, beside the targets
             [--json] [--transforms] [--misses KIND]
+  redaction-bench   How fast the credential pass is, beside scans of the same text in the same run
+            [--mb N] [--json] [INPUT]...
   help    Print this
 
 Options:
@@ -42,6 +44,7 @@ pub(crate) enum Command {
     Models(Models),
     Bench(Vec<String>),
     RedactionReport(Vec<String>),
+    RedactionBench(Vec<String>),
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +74,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "edges" => parse_flags(&rest, |_| false).map(|()| Command::Edges),
         "models" => parse_models(&rest),
         "bench" => Ok(Command::Bench(rest)),
+        "redaction-bench" => Ok(Command::RedactionBench(rest)),
         "redaction-report" => Ok(Command::RedactionReport(rest)),
         _ => bail!("unknown command `{name}`"),
     }

@@ -11,6 +11,8 @@ fn commands_and_flags() {
     check("ci", Command::Test(Test { fast: false, ci: true }));
     check("edges", Command::Edges);
     check("models --json --check", Command::Models(Models { check: true, json: true }));
+    check("redaction-report --json", Command::RedactionReport(vec!["--json".into()]));
+    check("redaction-bench --mb 8", Command::RedactionBench(vec!["--mb".into(), "8".into()]));
     check("bench -- --quick", Command::Bench(vec!["--".into(), "--quick".into()]));
 }
 

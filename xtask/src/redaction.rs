@@ -12,3 +12,10 @@ pub(crate) fn report(arguments: &[String]) -> Result<()> {
     command.args(["run", "--quiet", "--package", "probity-testkit", "--example", "redaction-report", "--"]);
     process::run(command.args(arguments))
 }
+
+/// The speed of the pass, beside scans of the same text.
+pub(crate) fn bench(arguments: &[String]) -> Result<()> {
+    let mut command = workspace::cargo();
+    command.args(["bench", "--quiet", "--package", "probity-egress", "--bench", "throughput", "--", "table"]);
+    process::run(command.args(arguments))
+}
