@@ -86,8 +86,11 @@ fn check(entry: Entry) -> Result<Kind, String> {
     if !is_name(&entry.id) || !is_name(&entry.kind) {
         return Err("id and kind are at most 40 of a-z, 0-9 and `-`".to_owned());
     }
-    if entry.examples.is_empty() || entry.counterexamples.is_empty() || entry.source.is_empty() {
-        return Err("a kind has examples, counterexamples and a source".to_owned());
+    if entry.examples.is_empty() || entry.counterexamples.is_empty() {
+        return Err("a kind has examples and counterexamples".to_owned());
+    }
+    if !is_page(&entry.source) {
+        return Err(format!("the source `{}` is not the address of a public page", entry.source));
     }
     let parse = |text: &String| shape::parse(text).map_err(|error| format!("`{text}`: {error}"));
     let shapes: Vec<Shape> = entry.shapes.iter().map(parse).collect::<Result<_, _>>()?;
@@ -99,4 +102,12 @@ fn check(entry: Entry) -> Result<Kind, String> {
         return Err("glue needs four fixed characters in front".to_owned());
     }
     Ok(Kind { entry, shapes })
+}
+
+/// `https://`, a host with a dot, no space.
+fn is_page(source: &str) -> bool {
+    source.strip_prefix("https://").is_some_and(|rest| {
+        let host = rest.split_once('/').map_or(rest, |(host, _)| host);
+        host.contains('.') && !rest.contains(char::is_whitespace)
+    })
 }

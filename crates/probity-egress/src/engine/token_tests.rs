@@ -41,7 +41,7 @@ fn a_jwt_with_a_header_is_certain() {
     let header = "eyJhbGciOiJIUzI1NiJ9";
     check(
         &format!("a {header}.eyJ{}.{} b", made_up(40), made_up(43)),
-        "jwt",
+        "jwt-named-header",
         Source::Format,
         Confidence::Certain,
     );
