@@ -19,7 +19,7 @@
 //! - a text: [`egress_text`]; with a [`Report`] on what was removed and why, never what: [`egress_text_reporting`];
 //! - a stream: [`Redactor`], which gives the same bytes however the text is cut;
 //! - an error with its sources, a panic's payload: [`egress_error`], [`egress_panic`];
-//! - a value: [`egress_value`], a detached snapshot;
+//! - a value: [`egress_value`], a detached snapshot; a JSON text, in its own order and notation: [`egress_json`];
 //! - one line of foreign origin: [`one_line_untrusted`], [`extension_words`]; foreign text in a fence:
 //!   [`fenced_for_human`]; a bounded summary of what was passed: [`bounded_summary`];
 //! - a sentence of ours around passed parts: [`Words`], [`Egress::join`], [`Egress::fixed`].
@@ -70,6 +70,8 @@ mod engine;
 mod fence;
 mod fingerprint;
 mod imitation;
+mod json_node;
+mod json_text;
 mod known;
 mod limits;
 mod line;
@@ -80,6 +82,7 @@ mod sight;
 mod snapshot;
 mod snapshot_serializer;
 mod snapshot_structure;
+mod snapshot_tree;
 mod summary;
 mod thrown;
 mod tier;
@@ -88,6 +91,7 @@ mod words;
 
 pub use egress::Egress;
 pub use fence::fenced_for_human;
+pub use json_text::{JsonFinding, egress_json};
 pub use known::register_secret;
 pub use limits::{
     ERROR_BYTES_MAX, ERROR_CHAIN_MAX, KNOWN_SECRET_BYTES_MIN, STREAM_HOLDBACK_BYTES_MAX, VALUE_BYTES_MAX,

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::snapshot_serializer::{Budget, Snapshot};
+use crate::snapshot_tree::Tree;
 use crate::tier::Tier;
 
 /// A detached snapshot of a value, in which every text and every member name went through tier `T`'s pass.
@@ -39,10 +40,8 @@ impl<T: Tier> EgressValue<T> {
 /// the pass leave the later one.
 pub fn egress_value<T: Tier>(value: &impl Serialize) -> EgressValue<T> {
     let mut budget = Budget::full();
-    let value = value
-        .serialize(Snapshot::<T>::new(&mut budget))
-        .unwrap_or_else(|_| Value::String("[REDACTED:unreadable]".to_owned()));
-    EgressValue { value, tier: PhantomData }
+    let value = value.serialize(Snapshot::<T>::new(&mut budget)).unwrap_or(Tree::Marker("unreadable"));
+    EgressValue { value: value.into(), tier: PhantomData }
 }
 
 impl<T: Tier> fmt::Display for EgressValue<T> {

@@ -2,12 +2,13 @@ use std::fmt::{self, Display, Write};
 use std::marker::PhantomData;
 
 use serde::ser::{self, Serialize, Serializer};
-use serde_json::{Map, Number, Value};
+use serde_json::Number;
 
 use crate::limits::{KNOWN_SECRET_BYTES_MIN, VALUE_BYTES_MAX, VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX};
 use crate::pass::{egress_text, egress_text_reporting};
 use crate::report::Report;
-use crate::snapshot_structure::{array, marker, object, under};
+use crate::snapshot_structure::{array, object, under};
+use crate::snapshot_tree::{Tree, marker};
 use crate::tier::Tier;
 
 /// What a snapshot may still take.
@@ -21,6 +22,11 @@ pub(crate) struct Budget {
 impl Budget {
     pub(crate) fn full() -> Self {
         Self { members: VALUE_MEMBERS_MAX, bytes: VALUE_BYTES_MAX, depth: VALUE_DEPTH_MAX }
+    }
+
+    /// For a value that is in memory as a text already and no deeper than `depth`.
+    pub(crate) fn of_text(depth: usize) -> Self {
+        Self { members: usize::MAX, bytes: usize::MAX, depth }
     }
 
     fn take_bytes(&mut self, bytes: usize) -> bool {
@@ -61,8 +67,8 @@ impl ser::Error for Unreadable {
     }
 }
 
-fn limit() -> Value {
-    marker("limit")
+fn limit() -> Tree {
+    Tree::Marker("limit")
 }
 
 impl<'b, T: Tier> Snapshot<'b, T> {
@@ -70,28 +76,36 @@ impl<'b, T: Tier> Snapshot<'b, T> {
         Self { budget, tier: PhantomData }
     }
 
-    fn text(self, text: &str) -> Value {
+    fn text(self, text: &str) -> Tree {
         if self.budget.take_bytes(text.len()) {
-            Value::String(egress_text::<T>(text).as_str().to_owned())
+            Tree::String(egress_text::<T>(text).as_str().to_owned())
         } else {
             limit()
         }
     }
 
     /// A number, unless its digits are a secret's.
-    fn number(number: Value) -> Value {
-        // One that JSON readers cannot hold stands as a text.
-        let digits = number.as_str().map_or_else(|| number.to_string(), str::to_owned);
+    fn number(number: Number) -> Tree {
+        let digits = number.to_string();
+        Self::digits(&digits).unwrap_or(Tree::Number(number))
+    }
+
+    /// A number that JSON readers cannot hold stands as a text.
+    fn large(digits: String) -> Tree {
+        Self::digits(&digits).unwrap_or(Tree::String(digits))
+    }
+
+    fn digits(digits: &str) -> Option<Tree> {
         if digits.len() < KNOWN_SECRET_BYTES_MIN {
-            return number;
+            return None;
         }
         let mut report = Report::new();
-        egress_text_reporting::<T>(&digits, &mut report);
-        report.findings().first().map_or(number, |finding| marker(finding.kind))
+        egress_text_reporting::<T>(digits, &mut report);
+        report.findings().first().map(|finding| Tree::Marker(finding.kind))
     }
 
     /// One value a level down, or a marker when there is no level left.
-    fn below(budget: &mut Budget, value: &(impl Serialize + ?Sized)) -> Result<Value, Unreadable> {
+    fn below(budget: &mut Budget, value: &(impl Serialize + ?Sized)) -> Result<Tree, Unreadable> {
         if budget.depth == 0 {
             return Ok(limit());
         }
@@ -101,7 +115,7 @@ impl<'b, T: Tier> Snapshot<'b, T> {
         read
     }
 
-    fn variant(budget: &mut Budget, name: &str, value: Value) -> Value {
+    fn variant(budget: &mut Budget, name: &str, value: Tree) -> Tree {
         let mut members = Members::<T>::open(budget);
         members.put(name, value);
         members.done()
@@ -129,7 +143,7 @@ impl Write for Bounded {
 /// The members of an object as they come.
 pub(crate) struct Members<'b, T: Tier> {
     budget: &'b mut Budget,
-    members: Map<String, Value>,
+    members: Vec<(String, Tree)>,
     key: String,
     full: bool,
     tier: PhantomData<T>,
@@ -137,13 +151,13 @@ pub(crate) struct Members<'b, T: Tier> {
 
 impl<'b, T: Tier> Members<'b, T> {
     fn open(budget: &'b mut Budget) -> Self {
-        Self { budget, members: Map::new(), key: String::new(), full: false, tier: PhantomData }
+        Self { budget, members: Vec::new(), key: String::new(), full: false, tier: PhantomData }
     }
 
     fn member(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Unreadable> {
         if self.full || !self.budget.take_member() || !self.budget.take_bytes(name.len()) {
             if !self.full {
-                self.members.insert("[REDACTED:limit]".to_owned(), limit());
+                self.members.push((marker("limit"), limit()));
                 self.full = true;
             }
             return Ok(());
@@ -153,11 +167,13 @@ impl<'b, T: Tier> Members<'b, T> {
         Ok(())
     }
 
-    fn put(&mut self, name: &str, value: Value) {
-        self.members.insert(egress_text::<T>(name).as_str().to_owned(), under(name, value));
+    fn put(&mut self, name: &str, value: Tree) {
+        let name = egress_text::<T>(name).as_str().to_owned();
+        let value = under(&name, value);
+        self.members.push((name, value));
     }
 
-    fn done(self) -> Value {
+    fn done(self) -> Tree {
         object(self.members)
     }
 }
@@ -165,7 +181,7 @@ impl<'b, T: Tier> Members<'b, T> {
 /// The elements of an array as they come.
 pub(crate) struct Elements<'b, T: Tier> {
     budget: &'b mut Budget,
-    elements: Vec<Value>,
+    elements: Vec<Tree>,
     variant: Option<&'static str>,
     full: bool,
     tier: PhantomData<T>,
@@ -189,7 +205,7 @@ impl<'b, T: Tier> Elements<'b, T> {
         Ok(())
     }
 
-    fn done(self) -> Value {
+    fn done(self) -> Tree {
         let elements = array::<T>(self.elements);
         match self.variant {
             Some(name) => Snapshot::<T>::variant(self.budget, name, elements),
@@ -206,12 +222,12 @@ pub(crate) struct VariantMembers<'b, T: Tier> {
 
 macro_rules! numbers {
     ($($method:ident: $type:ty),*) => {
-        $(fn $method(self, v: $type) -> Result<Value, Unreadable> { Ok(Self::number(Value::from(v))) })*
+        $(fn $method(self, v: $type) -> Result<Tree, Unreadable> { Ok(Self::number(Number::from(v))) })*
     };
 }
 
 impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
-    type Ok = Value;
+    type Ok = Tree;
     type Error = Unreadable;
     type SerializeSeq = Elements<'b, T>;
     type SerializeTuple = Elements<'b, T>;
@@ -224,36 +240,36 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
     numbers!(serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
         serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64);
 
-    fn serialize_bool(self, v: bool) -> Result<Value, Unreadable> {
-        Ok(Value::Bool(v))
+    fn serialize_bool(self, v: bool) -> Result<Tree, Unreadable> {
+        Ok(Tree::Bool(v))
     }
 
-    fn serialize_i128(self, v: i128) -> Result<Value, Unreadable> {
-        Ok(Self::number(i64::try_from(v).map_or_else(|_| Value::String(v.to_string()), Value::from)))
+    fn serialize_i128(self, v: i128) -> Result<Tree, Unreadable> {
+        Ok(i64::try_from(v).map_or_else(|_| Self::large(v.to_string()), |v| Self::number(Number::from(v))))
     }
 
-    fn serialize_u128(self, v: u128) -> Result<Value, Unreadable> {
-        Ok(Self::number(u64::try_from(v).map_or_else(|_| Value::String(v.to_string()), Value::from)))
+    fn serialize_u128(self, v: u128) -> Result<Tree, Unreadable> {
+        Ok(u64::try_from(v).map_or_else(|_| Self::large(v.to_string()), |v| Self::number(Number::from(v))))
     }
 
-    fn serialize_f32(self, v: f32) -> Result<Value, Unreadable> {
+    fn serialize_f32(self, v: f32) -> Result<Tree, Unreadable> {
         self.serialize_f64(f64::from(v))
     }
 
-    fn serialize_f64(self, v: f64) -> Result<Value, Unreadable> {
-        Ok(Number::from_f64(v).map_or(Value::Null, |number| Self::number(Value::Number(number))))
+    fn serialize_f64(self, v: f64) -> Result<Tree, Unreadable> {
+        Ok(Number::from_f64(v).map_or(Tree::Null, Self::number))
     }
 
-    fn serialize_char(self, v: char) -> Result<Value, Unreadable> {
+    fn serialize_char(self, v: char) -> Result<Tree, Unreadable> {
         Ok(self.text(v.encode_utf8(&mut [0; 4])))
     }
 
-    fn serialize_str(self, v: &str) -> Result<Value, Unreadable> {
+    fn serialize_str(self, v: &str) -> Result<Tree, Unreadable> {
         Ok(self.text(v))
     }
 
     /// Reads what a `Display` writes, up to the budget; one that fails makes the value unreadable.
-    fn collect_str<V: Display + ?Sized>(self, value: &V) -> Result<Value, Unreadable> {
+    fn collect_str<V: Display + ?Sized>(self, value: &V) -> Result<Tree, Unreadable> {
         let mut written = Bounded { text: String::new(), max: self.budget.bytes, full: false };
         let outcome = write!(written, "{value}");
         if written.full {
@@ -265,24 +281,24 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
     }
 
     /// Bytes are not text, so no pass can read them: they stay inside.
-    fn serialize_bytes(self, _: &[u8]) -> Result<Value, Unreadable> {
-        Ok(Value::String("[REDACTED:bytes]".to_owned()))
+    fn serialize_bytes(self, _: &[u8]) -> Result<Tree, Unreadable> {
+        Ok(Tree::Marker("bytes"))
     }
 
-    fn serialize_none(self) -> Result<Value, Unreadable> {
-        Ok(Value::Null)
+    fn serialize_none(self) -> Result<Tree, Unreadable> {
+        Ok(Tree::Null)
     }
 
-    fn serialize_some<V: Serialize + ?Sized>(self, value: &V) -> Result<Value, Unreadable> {
+    fn serialize_some<V: Serialize + ?Sized>(self, value: &V) -> Result<Tree, Unreadable> {
         Self::below(self.budget, value)
     }
 
-    fn serialize_unit(self) -> Result<Value, Unreadable> {
-        Ok(Value::Null)
+    fn serialize_unit(self) -> Result<Tree, Unreadable> {
+        Ok(Tree::Null)
     }
 
-    fn serialize_unit_struct(self, _: &'static str) -> Result<Value, Unreadable> {
-        Ok(Value::Null)
+    fn serialize_unit_struct(self, _: &'static str) -> Result<Tree, Unreadable> {
+        Ok(Tree::Null)
     }
 
     fn serialize_unit_variant(
@@ -290,7 +306,7 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
         _: &'static str,
         _: u32,
         variant: &'static str,
-    ) -> Result<Value, Unreadable> {
+    ) -> Result<Tree, Unreadable> {
         Ok(self.text(variant))
     }
 
@@ -298,7 +314,7 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
         self,
         _: &'static str,
         value: &V,
-    ) -> Result<Value, Unreadable> {
+    ) -> Result<Tree, Unreadable> {
         Self::below(self.budget, value)
     }
 
@@ -308,7 +324,7 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
         _: u32,
         variant: &'static str,
         value: &V,
-    ) -> Result<Value, Unreadable> {
+    ) -> Result<Tree, Unreadable> {
         let value = Self::below(self.budget, value)?;
         Ok(Self::variant(self.budget, variant, value))
     }
@@ -357,14 +373,14 @@ impl<'b, T: Tier> Serializer for Snapshot<'b, T> {
 macro_rules! elements {
     ($($trait:ident $method:ident),*) => {
         $(impl<T: Tier> ser::$trait for Elements<'_, T> {
-            type Ok = Value;
+            type Ok = Tree;
             type Error = Unreadable;
 
             fn $method<V: Serialize + ?Sized>(&mut self, value: &V) -> Result<(), Unreadable> {
                 self.element(value)
             }
 
-            fn end(self) -> Result<Value, Unreadable> {
+            fn end(self) -> Result<Tree, Unreadable> {
                 Ok(self.done())
             }
         })*
@@ -379,15 +395,17 @@ elements!(
 );
 
 impl<T: Tier> ser::SerializeMap for Members<'_, T> {
-    type Ok = Value;
+    type Ok = Tree;
     type Error = Unreadable;
 
     fn serialize_key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<(), Unreadable> {
         // What JSON can write as a name: texts, numbers, truth values and unit variants.
         self.key = match Snapshot::<T>::below(self.budget, key)? {
-            Value::String(name) => name,
-            name @ (Value::Number(_) | Value::Bool(_)) => name.to_string(),
-            Value::Null | Value::Array(_) | Value::Object(_) => return Err(Unreadable),
+            Tree::String(name) => name,
+            Tree::Number(number) => number.to_string(),
+            Tree::Bool(truth) => truth.to_string(),
+            Tree::Marker(kind) => marker(kind),
+            Tree::Null | Tree::Array(_) | Tree::Object(_) => return Err(Unreadable),
         };
         Ok(())
     }
@@ -397,13 +415,13 @@ impl<T: Tier> ser::SerializeMap for Members<'_, T> {
         self.member(&key, value)
     }
 
-    fn end(self) -> Result<Value, Unreadable> {
+    fn end(self) -> Result<Tree, Unreadable> {
         Ok(self.done())
     }
 }
 
 impl<T: Tier> ser::SerializeStruct for Members<'_, T> {
-    type Ok = Value;
+    type Ok = Tree;
     type Error = Unreadable;
 
     fn serialize_field<V: Serialize + ?Sized>(
@@ -414,13 +432,13 @@ impl<T: Tier> ser::SerializeStruct for Members<'_, T> {
         self.member(name, value)
     }
 
-    fn end(self) -> Result<Value, Unreadable> {
+    fn end(self) -> Result<Tree, Unreadable> {
         Ok(self.done())
     }
 }
 
 impl<T: Tier> ser::SerializeStructVariant for VariantMembers<'_, T> {
-    type Ok = Value;
+    type Ok = Tree;
     type Error = Unreadable;
 
     fn serialize_field<V: Serialize + ?Sized>(
@@ -431,7 +449,7 @@ impl<T: Tier> ser::SerializeStructVariant for VariantMembers<'_, T> {
         self.members.member(name, value)
     }
 
-    fn end(self) -> Result<Value, Unreadable> {
+    fn end(self) -> Result<Tree, Unreadable> {
         let Members { budget, members, .. } = self.members;
         Ok(Snapshot::<T>::variant(budget, self.name, object(members)))
     }

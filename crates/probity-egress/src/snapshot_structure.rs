@@ -1,10 +1,9 @@
 //! What the structure of a value gives away: a name over a value, beside it, or before it.
 
-use serde_json::{Map, Value};
-
 use crate::clean::marker_len;
 use crate::engine::looks_drawn;
 use crate::pass::egress_text;
+use crate::snapshot_tree::Tree;
 use crate::tier::Tier;
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -37,48 +36,48 @@ const PIECES_MIN: usize = 6;
 /// A longer text is not a name.
 const NAME_CHARS_MAX: usize = 80;
 
-/// The value of a member or pair with this name: as it is, a marker, or with markers in it.
-pub(crate) fn under(name: &str, value: Value) -> Value {
+/// The value of a member or pair with this passed name: as it is, a marker, or with markers in it.
+pub(crate) fn under(name: &str, value: Tree) -> Tree {
     if let Some(marker) = whole(name, &value) {
         return marker;
     }
-    match (value, classify_name(name)) {
-        (Value::Array(items), Some(Name::Credential(_, Strength::Key))) => {
-            Value::Array(items.into_iter().map(|item| whole(name, &item).unwrap_or(item)).collect())
+    match (value, classify(name)) {
+        (Tree::Array(items), Some(Name::Credential(_, Strength::Key))) => {
+            Tree::Array(items.into_iter().map(|item| whole(name, &item).unwrap_or(item)).collect())
         }
         (value, _) => value,
     }
 }
 
+/// What a name says. One with a marker in it says nothing: the words of a marker are no words of a name.
+fn classify(name: &str) -> Option<Name> {
+    if name.contains("[REDACTED:") { None } else { classify_name(name) }
+}
+
 /// The marker for the whole value of a member with this name, `None` when the value may be read.
-fn whole(name: &str, value: &Value) -> Option<Value> {
-    let (kind, strength) = match classify_name(name)? {
+fn whole(name: &str, value: &Tree) -> Option<Tree> {
+    let (kind, strength) = match classify(name)? {
         Name::Credential(kind, strength) => (kind, strength),
         Name::Authorization => ("authorization", Strength::Password),
         Name::Cookie => ("cookie", Strength::Password),
     };
     let secret = match value {
         // `key`, `token` and the like are common words: here, too, the value must look drawn.
-        Value::String(text) if strength == Strength::Key => looks_drawn(text),
-        Value::Array(_) | Value::Object(_) if strength == Strength::Key => false,
-        Value::String(text) => !text.is_empty() && !is_marker(text),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-        Value::Number(number) => match strength {
+        Tree::String(text) if strength == Strength::Key => looks_drawn(text),
+        Tree::Array(_) | Tree::Object(_) if strength == Strength::Key => false,
+        Tree::String(text) => !text.is_empty() && !is_marker(text),
+        Tree::Array(items) => !items.is_empty(),
+        Tree::Object(members) => !members.is_empty(),
+        Tree::Number(number) => match strength {
             Strength::Password => true,
             Strength::Secret => {
                 number.to_string().bytes().filter(u8::is_ascii_digit).count() >= SECRET_DIGITS_MIN
             }
             Strength::Key => false,
         },
-        Value::Null | Value::Bool(_) => false,
+        Tree::Null | Tree::Bool(_) | Tree::Marker(_) => false,
     };
-    secret.then(|| marker(kind))
-}
-
-/// The marker of a kind as a value.
-pub(crate) fn marker(kind: &str) -> Value {
-    Value::String(format!("[REDACTED:{kind}]"))
+    secret.then_some(Tree::Marker(kind))
 }
 
 fn is_marker(text: &str) -> bool {
@@ -86,7 +85,7 @@ fn is_marker(text: &str) -> bool {
 }
 
 /// An object in which one member names what another holds: `{"name": "DB_PASSWORD", "value": "…"}`.
-pub(crate) fn object(mut members: Map<String, Value>) -> Value {
+pub(crate) fn object(mut members: Vec<(String, Tree)>) -> Tree {
     let said: Vec<String> =
         members.iter().filter_map(|(member, said)| name_said(member, said)).map(str::to_owned).collect();
     if !said.is_empty() {
@@ -100,14 +99,14 @@ pub(crate) fn object(mut members: Map<String, Value>) -> Value {
             }
         }
     }
-    Value::Object(members)
+    Tree::Object(members)
 }
 
 /// The credential name that this member says another one has.
-fn name_said<'v>(member: &str, said: &'v Value) -> Option<&'v str> {
+fn name_said<'v>(member: &str, said: &'v Tree) -> Option<&'v str> {
     let said =
         said.as_str().filter(|said| said.len() <= NAME_CHARS_MAX && !said.contains(char::is_whitespace))?;
-    let class = classify_name(said)?;
+    let class = classify(said)?;
     let letters = letters(member);
     let names = match letters.as_str() {
         // `{"type": "password"}` is an input of a form; `{"type": "token"}` says little.
@@ -122,9 +121,9 @@ fn letters(name: &str) -> String {
 }
 
 /// An array whose elements belong together: pairs of name and value, arguments, headers in a row, a text in pieces.
-pub(crate) fn array<T: Tier>(mut items: Vec<Value>) -> Value {
+pub(crate) fn array<T: Tier>(mut items: Vec<Tree>) -> Tree {
     if let Some(kind) = text_in_pieces::<T>(&items) {
-        return marker(kind);
+        return Tree::Marker(kind);
     }
     if items.iter().all(|item| pair_name(item).is_some()) {
         for item in &mut items {
@@ -133,7 +132,7 @@ pub(crate) fn array<T: Tier>(mut items: Vec<Value>) -> Value {
                 *value = under(&name, value.take());
             }
         }
-        return Value::Array(items);
+        return Tree::Array(items);
     }
     let mut before: Option<String> = None;
     for item in &mut items {
@@ -141,28 +140,31 @@ pub(crate) fn array<T: Tier>(mut items: Vec<Value>) -> Value {
             before = None;
             continue;
         };
-        if let Some(after) = before.as_deref().and_then(|name| after(name, &text)) {
-            *item = after;
-        }
-        before = (text.len() <= NAME_CHARS_MAX).then_some(text);
+        before = match before.as_deref().and_then(|name| after(name, &text)) {
+            Some(after) => {
+                *item = after;
+                None
+            }
+            None => (text.len() <= NAME_CHARS_MAX && !text.contains(char::is_whitespace)).then_some(text),
+        };
     }
-    Value::Array(items)
+    Tree::Array(items)
 }
 
 /// The name in an array of two, the first of which is a text.
-fn pair_name(item: &Value) -> Option<&str> {
-    match item.as_array()?.as_slice() {
-        [Value::String(name), _] => Some(name),
+fn pair_name(item: &Tree) -> Option<&str> {
+    match item.as_array()? {
+        [Tree::String(name), _] => Some(name),
         _ => None,
     }
 }
 
 /// What becomes of a text that stands after another in an array.
-fn after(before: &str, text: &str) -> Option<Value> {
-    let value = Value::String(text.to_owned());
+fn after(before: &str, text: &str) -> Option<Tree> {
+    let value = Tree::String(text.to_owned());
     let Some(flag) = before.strip_prefix('-') else {
         // A list of names is no list of values: here the value must look like one.
-        let looks = match classify_name(before)? {
+        let looks = match classify(before)? {
             Name::Authorization => text.contains(' ') || looks_drawn(text),
             Name::Cookie => text.contains('='),
             Name::Credential(..) => looks_drawn(text),
@@ -176,13 +178,13 @@ fn after(before: &str, text: &str) -> Option<Value> {
         let (user, password) = text.split_once(':')?;
         let secret =
             !password.is_empty() && !password.starts_with("[REDACTED:") && !password.starts_with("//");
-        return secret.then(|| Value::String(format!("{user}:[REDACTED:password]")));
+        return secret.then(|| Tree::String(format!("{user}:[REDACTED:password]")));
     }
     whole(flag.trim_start_matches('-'), &value)
 }
 
 /// The kind of what an array of bytes, or of single characters, spells, when the pass would remove something of it.
-fn text_in_pieces<T: Tier>(items: &[Value]) -> Option<&'static str> {
+fn text_in_pieces<T: Tier>(items: &[Tree]) -> Option<&'static str> {
     if items.len() < PIECES_MIN {
         return None;
     }
@@ -194,7 +196,7 @@ fn text_in_pieces<T: Tier>(items: &[Value]) -> Option<&'static str> {
     (egress_text::<T>(&text).as_str() != text).then_some(kind)
 }
 
-fn single(item: &Value) -> Option<char> {
+fn single(item: &Tree) -> Option<char> {
     let mut chars = item.as_str()?.chars();
     let first = chars.next()?;
     chars.next().is_none().then_some(first)

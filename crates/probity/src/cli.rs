@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -47,6 +48,9 @@ pub(crate) struct RedactArgs {
     /// Who will read it: human also removes every URL and every absolute path
     #[arg(long, value_enum, value_name = "TIER", default_value_t = TierName::SamePrincipal)]
     pub(crate) tier: TierName,
+    /// What the input is
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    pub(crate) format: Format,
     /// Tell each removal as a line of JSON, never the text; - is standard error, or standard output where no text goes there
     #[arg(long, value_name = "FILE|-")]
     pub(crate) report: Option<PathBuf>,
@@ -59,7 +63,10 @@ pub(crate) struct RedactArgs {
     /// Replace each file in which something is found; the others stay untouched
     #[arg(long, requires = "files")]
     pub(crate) in_place: bool,
-    /// Do not tell counts
+    /// Files at once [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Do not tell counts, lines that are not JSON, or progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -74,6 +81,7 @@ Exit codes of this command:
 Examples:
   kubectl logs pod | probity redact | less
   probity redact --check $(git diff --cached --name-only --diff-filter=d)
+  probity redact --format jsonl --check traces/*.jsonl
   probity redact --in-place --report found.jsonl logs/*.log";
 
 /// A tier by name.
@@ -83,6 +91,15 @@ pub(crate) enum TierName {
     SamePrincipal,
     /// Credentials, every URL and every absolute path
     Human,
+}
+
+/// What an input of `redact` is.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Format {
+    /// Text of any kind
+    Text,
+    /// A JSON value a line: members with a credential's name are removed whole; lines that are not JSON pass as text
+    Jsonl,
 }
 
 /// Where no rule covers a call, a person is asked on a terminal; without a terminal the call is denied.

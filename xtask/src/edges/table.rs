@@ -16,6 +16,7 @@ pub(super) const CORE: &str = "probity-core";
 pub(super) const PLACES: &[(&str, Place)] = &[
     ("probity-egress", Place::Level(0)),
     ("probity-contract", Place::Level(1)),
+    ("probity-egress-io", Place::Level(1)),
     ("probity-trace", Place::Level(2)),
     (CORE, Place::Level(3)),
     ("probity-models", Place::Level(4)),

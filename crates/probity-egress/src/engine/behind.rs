@@ -82,6 +82,25 @@ impl<'a> Behind<'a> {
         }
     }
 
+    /// Reads the word before as far as it is plain: ASCII letters, digits, `_`, `-` and `also`, at most `max` of them, and
+    /// nothing hidden or encoded near. `None` leaves it to be read character by character.
+    pub(super) fn plain_word(&mut self, max: usize, also: u8) -> Option<&'a str> {
+        let bytes = self.text.as_bytes().get(self.floor..self.at)?;
+        let word = bytes.iter().rev().take(max);
+        let len =
+            word.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-') || **b == also).count();
+        let stop = bytes.len().checked_sub(len + 1).and_then(|at| bytes.get(at));
+        if len == 0
+            || stop.is_some_and(|b| !b.is_ascii() || matches!(b, b'[' | b';' | b'?' | b'%' | b'&' | b'\\'))
+        {
+            return None;
+        }
+        let from = self.at - len;
+        let word = self.text.get(from..self.at)?;
+        self.at = from;
+        Some(word)
+    }
+
     /// The character before what was read, left unread.
     pub(super) fn peek(&self) -> Option<char> {
         self.clone().next()

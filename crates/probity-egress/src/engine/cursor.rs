@@ -56,6 +56,10 @@ impl<'a> Cursor<'a> {
 
     /// The next visible character, or `None` at the end of the input or the window.
     pub(crate) fn next(&mut self) -> Result<Option<char>, Starved> {
+        if let Some(c) = self.plain() {
+            self.at += 1;
+            return Ok(Some(c));
+        }
         if let Some(byte) = self.plain_byte() {
             if self.undo
                 && let Some((c, len)) = super::undo::forward(byte, self)?
@@ -77,7 +81,10 @@ impl<'a> Cursor<'a> {
 
     /// The next visible character, left unread.
     pub(crate) fn peek(&self) -> Result<Option<char>, Starved> {
-        self.clone().next()
+        match self.plain() {
+            Some(c) => Ok(Some(c)),
+            None => self.clone().next(),
+        }
     }
 
     /// Reads `expected` if it is next.
@@ -87,6 +94,11 @@ impl<'a> Cursor<'a> {
 
     /// Reads the next character if it is as asked.
     pub(crate) fn eat_if(&mut self, wanted: impl Fn(char) -> bool) -> Result<bool, Starved> {
+        if let Some(c) = self.plain() {
+            let found = wanted(c);
+            self.at += usize::from(found);
+            return Ok(found);
+        }
         let mut ahead = self.clone();
         let found = ahead.next()?.is_some_and(wanted);
         if found {
@@ -114,6 +126,17 @@ impl<'a> Cursor<'a> {
         }
         *self = ahead;
         Ok(true)
+    }
+
+    /// The next character, when it is visible ASCII, written as itself and in the window: nearly always.
+    fn plain(&self) -> Option<char> {
+        let byte = self.plain_byte()?;
+        if self.undo && matches!(byte, b'%' | b'&' | b'\\') {
+            return None;
+        }
+        #[cfg(test)]
+        READS.with(|reads| reads.set(reads.get() + 1));
+        Some(char::from(byte))
     }
 
     /// The next byte, when it is a visible character of its own and inside the window.

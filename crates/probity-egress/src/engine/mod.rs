@@ -6,6 +6,7 @@ mod key_block;
 mod known;
 mod location;
 mod name;
+mod note;
 mod operator;
 mod password_hash;
 mod scan;
@@ -25,7 +26,7 @@ use crate::report::{Confidence, Finding, Report, Source};
 use behind::{BEHIND_BYTES_MAX, Behind};
 pub(crate) use cursor::is_zero_width;
 use cursor::{Cursor, Starved};
-use scan::{AHEAD_BYTES, Marks, Triggers};
+use scan::{AHEAD_BYTES, Asked, Marks, Triggers};
 use swallow::Swallow;
 pub(crate) use value::looks_drawn;
 
@@ -213,8 +214,8 @@ impl Engine {
             if next == to {
                 break;
             }
-            let anchored = self.is_anchored(marks);
-            self.candidate(text, last, anchored, out, report)?;
+            let asked = self.asked(marks);
+            self.candidate(text, last, asked, out, report)?;
             while self.swallow.is_some() && self.at < text.len() {
                 self.swallow_some(text, last, report)?;
             }
@@ -222,13 +223,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether kinds are asked whose fixed text does not come first.
-    fn is_anchored(&self, marks: &Marks) -> bool {
+    fn asked(&self, marks: &Marks) -> Asked {
         #[cfg(test)]
         if self.exhaustive {
-            return true;
+            return Asked::ALL.and(Asked::ANCHORED);
         }
-        marks.is_anchored(self.at)
+        marks.asked(self.at)
     }
 
     fn next_candidate(&self, text: &str, marks: &Marks) -> usize {
@@ -251,7 +251,7 @@ impl Engine {
         &mut self,
         text: &str,
         last: bool,
-        anchored: bool,
+        asked: Asked,
         out: &mut String,
         report: &mut Report,
     ) -> Result<(), Starved> {
@@ -270,7 +270,7 @@ impl Engine {
             self.floor = self.at;
             return Ok(());
         }
-        if let Some(found) = self.find(&cursor, &Behind::open(text, at, self.floor), anchored)? {
+        if let Some(found) = self.find(&cursor, &Behind::open(text, at, self.floor), asked)? {
             self.replace(text, found, out, report);
             return Ok(());
         }
@@ -294,50 +294,52 @@ impl Engine {
     }
 
     /// What begins at the cursor, asked from the most to the least certain.
-    fn find(
-        &self,
-        cursor: &Cursor<'_>,
-        behind: &Behind<'_>,
-        anchored: bool,
-    ) -> Result<Option<Found>, Starved> {
+    fn find(&self, cursor: &Cursor<'_>, behind: &Behind<'_>, asked: Asked) -> Result<Option<Found>, Starved> {
         let Some(first) = cursor.peek()? else { return Ok(None) };
-        if let Some(found) = known::find(&self.known, first, cursor)? {
+        if asked.has(Asked::KNOWN)
+            && let Some(found) = known::find(&self.known, first, cursor)?
+        {
             return Ok(Some(found));
         }
-        if !first.is_whitespace() {
-            if let Some(found) = key_block::find(first, cursor)? {
-                return Ok(Some(found));
-            }
-            if let Some(found) = password_hash::find(first, cursor)? {
-                return Ok(Some(found));
-            }
-            if let Some(found) = token::find(first, cursor, behind, anchored)? {
-                return Ok(Some(found));
-            }
-            if self.looks_for.locations
-                && let Some(found) = location::find(first, cursor, behind)?
-            {
-                return Ok(Some(found));
-            }
+        if asked.has(Asked::TOKENS)
+            && !first.is_whitespace()
+            && let Some(found) = shaped(first, cursor, behind, asked)?
+        {
+            return Ok(Some(found));
+        }
+        if self.looks_for.locations
+            && asked.has(Asked::LOCATIONS)
+            && !first.is_whitespace()
+            && let Some(found) = location::find(first, cursor, behind)?
+        {
+            return Ok(Some(found));
+        }
+        if asked.has(Asked::NAMES) {
             if let Some(found) = authority::find(first, cursor, behind)? {
                 return Ok(Some(found));
             }
+            if !self.looks_for.names {
+                return Ok(None);
+            }
+            if let Some(found) = name::find(first, cursor, behind)? {
+                return Ok(Some(found));
+            }
+            if let Some(found) = structure::find(first, cursor, behind)? {
+                return Ok(Some(found));
+            }
         }
-        if !self.looks_for.names {
+        if !self.looks_for.names || !asked.has(Asked::VALUES) {
             return Ok(None);
-        }
-        if let Some(found) = name::find(first, cursor, behind)? {
-            return Ok(Some(found));
-        }
-        if let Some(found) = structure::find(first, cursor, behind)? {
-            return Ok(Some(found));
         }
         if self.looks_for.encodings
             && let Some(found) = wrapped::find(first, cursor, behind, self)?
         {
             return Ok(Some(found));
         }
-        context::find(first, cursor, behind)
+        if let Some(found) = context::find(first, cursor, behind)? {
+            return Ok(Some(found));
+        }
+        note::find(first, cursor, behind)
     }
 
     /// The pass over what was encoded in a text: credentials only, and no third encoding.
@@ -391,6 +393,22 @@ impl Engine {
         self.written += piece.len();
         self.at = to;
     }
+}
+
+/// What its own shape gives away.
+fn shaped(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+    asked: Asked,
+) -> Result<Option<Found>, Starved> {
+    if let Some(found) = key_block::find(first, cursor)? {
+        return Ok(Some(found));
+    }
+    if let Some(found) = password_hash::find(first, cursor)? {
+        return Ok(Some(found));
+    }
+    token::find(first, cursor, behind, asked.has(Asked::ANCHORED))
 }
 
 /// The character boundary at or before `at`.

@@ -72,7 +72,7 @@ pub(super) struct Named<'a> {
 
 impl<'a> Named<'a> {
     /// Reads backwards from an operator that begins with `first`.
-    fn before(first: char, behind: &Behind<'_>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
+    fn before(first: char, behind: &Behind<'a>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
         let mut behind = behind.clone();
         let mut sign = None;
         if first == '='
@@ -101,6 +101,12 @@ impl<'a> Named<'a> {
         } else if quoted {
             return None;
         }
+        let mut plain = behind.clone();
+        if let Some(name) = plain.plain_word(NAME_CHARS_MAX, b'.')
+            && (quoted || !is_type(name.as_bytes()))
+        {
+            return Self::of(name, &plain, quoted, blanks, sign);
+        }
         let mut from = word(&mut behind, text, NAME_BYTES_MAX)?;
         if !quoted && is_type(text.get(from..)?) {
             // `var name string = …`: the type stands between.
@@ -115,7 +121,16 @@ impl<'a> Named<'a> {
             }
         }
         let name = std::str::from_utf8(text.get(from..)?).ok()?;
-        let name = without_escape(name, behind.peek());
+        Self::of(without_escape(name, behind.peek()), &behind, quoted, blanks, sign)
+    }
+
+    fn of(
+        name: &'a str,
+        behind: &Behind<'_>,
+        quoted: bool,
+        blanks: bool,
+        sign: Option<char>,
+    ) -> Option<Self> {
         let plain = name.trim_start_matches(['-', '.']);
         let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
         Some(Self { name: plain, quoted, flag, blanks, sign }).filter(|named| !named.name.is_empty())
@@ -281,7 +296,7 @@ fn cookie(cursor: &Cursor<'_>, mut ahead: Cursor<'_>, operator: Operator) -> Res
     };
     let text = value.text.trim();
     let plausible = text.contains('=')
-        && !text.contains("==")
+        && !compares(text)
         && text.len() >= 6
         && !value::is_placeholder(text)
         && !text.contains(" = ");
@@ -294,6 +309,14 @@ fn cookie(cursor: &Cursor<'_>, mut ahead: Cursor<'_>, operator: Operator) -> Res
         cut: ahead.offset() - start,
         then: value.long.then(|| quote.map_or(Swallow::Line, Swallow::Quoted)),
     }))
+}
+
+/// Whether `==` compares; at the end of a pair it fills up base64.
+fn compares(text: &str) -> bool {
+    text.match_indices("==").any(|(at, _)| {
+        let after = text.get(at + 2..).unwrap_or_default();
+        !(after.is_empty() || after.starts_with(';'))
+    })
 }
 
 /// Reads to the end of the line or the next quote; with `one_word`, to the next blank, unless parameters follow.
@@ -319,31 +342,72 @@ fn line(ahead: &mut Cursor<'_>, one_word: bool) -> Result<Value, Starved> {
     Ok(Value { text, quote: None, long })
 }
 
-/// The password of `-u user:password`.
+/// The pair of `-u user:password`, which is one credential, with the quotes around it.
 fn user_flag(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>, Starved> {
     if ahead.run(4, |c| matches!(c, ' ' | '='))? == 0 {
         return Ok(None);
     }
-    let quote = Quote::open(&mut ahead)?;
-    let user = ahead.run(80, |c| !c.is_whitespace() && !matches!(c, ':' | '"' | '\'' | '/' | '['))?;
-    if !ahead.eat(':')? || (user == 0 && quote.is_none()) {
-        return Ok(None);
-    }
     let start = ahead.offset();
-    let value = match quote {
-        Some(quote) => value::read_quoted(&mut ahead, quote)?,
-        None => value::read_bare(&mut ahead)?,
-    };
-    let text = value.text.as_str();
-    let plausible =
-        text.len() >= 4 && !value::is_placeholder(text) && !text.chars().all(|c| c.is_ascii_digit());
-    Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
+    let Some(word) = ShellWord::read(&mut ahead)? else { return Ok(None) };
+    let text = word.text.as_str();
+    let Some((user, password)) = text.split_once(':') else { return Ok(None) };
+    let plausible = !user.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '['))
+        && (!user.is_empty() || word.quoted)
+        && password.len() >= 4
+        && !value::is_placeholder(password)
+        && !password.chars().all(|c| c.is_ascii_digit());
+    Ok((plausible && !text.contains("[REDACTED:")).then(|| Found {
         rule: "user-flag",
         kind: "password",
         source: Source::Structure,
         confidence: Confidence::Medium,
         keep: start - cursor.offset(),
         cut: ahead.offset() - start,
-        then: rest_of(&value),
+        then: word.then,
     }))
+}
+
+/// A word as a shell reads it: quotes at its beginning and behind its colon belong to it.
+#[derive(Debug)]
+struct ShellWord {
+    text: String,
+    quoted: bool,
+    then: Option<Swallow>,
+}
+
+impl ShellWord {
+    fn read(ahead: &mut Cursor<'_>) -> Result<Option<Self>, Starved> {
+        let mut word = Self { text: String::new(), quoted: false, then: None };
+        loop {
+            if (word.text.is_empty() || word.text.ends_with(':'))
+                && let Some(quote) = Quote::open(ahead)?
+            {
+                word.quoted = true;
+                let value = value::read_quoted(ahead, quote)?;
+                word.text.push_str(&value.text);
+                if value.long {
+                    word.then = Some(Swallow::Quoted(quote));
+                    break;
+                }
+                if !quote.closes(ahead)? {
+                    break;
+                }
+                ahead.run(8, |c| c == '\\')?;
+                ahead.next()?;
+                if !(word.text.contains(':') || ahead.peek()? == Some(':')) {
+                    return Ok(None);
+                }
+                continue;
+            }
+            if word.text.len() >= value::VALUE_CHARS_MAX {
+                word.then = Some(Swallow::Bare);
+                break;
+            }
+            match value::bare_char(ahead)? {
+                Some(c) => word.text.push(c),
+                None => break,
+            }
+        }
+        Ok(Some(word))
+    }
 }

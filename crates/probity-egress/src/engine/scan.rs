@@ -15,6 +15,8 @@ const HIDDEN_REACH_BYTES: usize = 40;
 const BEFORE_BLOCK_BYTES: usize = 64;
 /// How far the end of a flag's name may be.
 const FLAG_NAME_BYTES_MAX: usize = 48;
+/// A value that is found by the words before it is at least so long.
+const VALUE_BYTES_MIN: usize = 16;
 /// A token without any fixed text is at least so long.
 const TOKEN_BYTES_MIN: usize = 24;
 const BLANKS_MAX: usize = 12;
@@ -33,8 +35,35 @@ const RUN_BYTES_MIN: usize = 8;
 pub(super) struct Marks {
     from: usize,
     bits: Vec<u64>,
-    /// Where a token may begin whose fixed text stands further on.
-    anchored: Vec<u64>,
+    /// For each position, who is to be asked.
+    asked: Vec<Asked>,
+}
+
+/// The detectors that are to be asked about a position.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Asked(u8);
+
+impl Asked {
+    /// Everybody, as far as the position itself can tell: shapes whose fixed text stands further on are not asked.
+    pub(super) const ALL: Self = Self(0b1_1111);
+    /// Key blocks, password hashes and tokens.
+    pub(super) const TOKENS: Self = Self(1);
+    /// Names, and other structures that begin with an operator.
+    pub(super) const NAMES: Self = Self(1 << 1);
+    /// What is encoded, and values by the words before them.
+    pub(super) const VALUES: Self = Self(1 << 2);
+    pub(super) const LOCATIONS: Self = Self(1 << 3);
+    pub(super) const KNOWN: Self = Self(1 << 4);
+    /// Tokens whose fixed text stands further on.
+    pub(super) const ANCHORED: Self = Self(1 << 5);
+
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) const fn has(self, one: Self) -> bool {
+        self.0 & one.0 != 0
+    }
 }
 
 impl Marks {
@@ -43,8 +72,8 @@ impl Marks {
         self.from = from;
         self.bits.clear();
         self.bits.resize((to - from).div_ceil(64), 0);
-        self.anchored.clear();
-        self.anchored.resize((to - from).div_ceil(64), 0);
+        self.asked.clear();
+        self.asked.resize(to - from, Asked::default());
         let bytes = text.as_bytes();
         let start = from.saturating_sub(BEFORE_BLOCK_BYTES);
         let end = bytes.len().min(to + AHEAD_BYTES);
@@ -100,24 +129,17 @@ impl Marks {
         Some(self.from + word * 64 + usize::try_from(bits.trailing_zeros()).unwrap_or_default())
     }
 
-    /// Whether a token may begin at `at` whose fixed text stands further on.
-    pub(super) fn is_anchored(&self, at: usize) -> bool {
-        let offset = at.saturating_sub(self.from);
-        self.anchored.get(offset / 64).is_some_and(|word| word >> (offset % 64) & 1 != 0)
+    /// Who is to be asked about `at`.
+    pub(super) fn asked(&self, at: usize) -> Asked {
+        self.asked.get(at.wrapping_sub(self.from)).copied().unwrap_or_default()
     }
 
-    fn set_anchored(&mut self, at: usize) {
-        if let Some(offset) = at.checked_sub(self.from)
-            && let Some(word) = self.anchored.get_mut(offset / 64)
-        {
-            *word |= 1 << (offset % 64);
-        }
-    }
-
-    fn set(&mut self, at: usize) {
-        if let Some(offset) = at.checked_sub(self.from)
+    fn set(&mut self, at: usize, asked: Asked) {
+        let offset = at.wrapping_sub(self.from);
+        if let Some(all) = self.asked.get_mut(offset)
             && let Some(word) = self.bits.get_mut(offset / 64)
         {
+            *all = all.and(asked);
             *word |= 1 << (offset % 64);
         }
     }
@@ -126,12 +148,28 @@ impl Marks {
         let bytes = text.as_bytes();
         for action in triggers.actions(pair) {
             match action {
-                Action::Here => self.set(at),
-                Action::Next => self.set(at + 1),
+                Action::Here(asked) => self.set(at, *asked),
+                Action::Next => self.set(at + 1, Asked::NAMES),
+                Action::Quote => {
+                    // After a colon the colon itself is asked.
+                    let sign = at.checked_sub(1).and_then(|at| bytes.get(at));
+                    if !sign.is_some_and(|b| matches!(b, b':')) || bytes.get(at) == Some(&b'(') {
+                        self.set(at, Asked::NAMES);
+                    }
+                }
+                Action::Comma => {
+                    let rest = bytes.get(at + 2..).unwrap_or_default();
+                    let next = rest.iter().take(BLANKS_MAX + 8).find(|b| !matches!(b, b' ' | b'\t' | b'\\'));
+                    if next.is_none_or(|b| {
+                        QUOTES.contains(b) || !b.is_ascii() || matches!(b, 0x1b | b'%' | b'&')
+                    }) {
+                        self.set(at + 1, Asked::NAMES);
+                    }
+                }
                 Action::Hidden => {
                     if is_hidden(text, at) {
                         for earlier in at.saturating_sub(HIDDEN_REACH_BYTES)..=at {
-                            self.set(earlier);
+                            self.set(earlier, Asked::ALL);
                         }
                     }
                 }
@@ -143,8 +181,7 @@ impl Marks {
                     }
                     let name = bytes.iter().skip(at + 1).take(FLAG_NAME_BYTES_MAX);
                     let len = name.take_while(|b| is_name(**b)).count();
-                    self.set(at + 1);
-                    self.set(at + 1 + len);
+                    self.set(at + 1 + len, Asked::NAMES);
                 }
                 Action::Run => {
                     if at >= *run_end {
@@ -162,7 +199,7 @@ impl Marks {
             }
         }
         if triggers.known.has_pair(pair) {
-            self.set(at);
+            self.set(at, Asked::KNOWN);
         }
     }
 
@@ -174,8 +211,7 @@ impl Marks {
             before.iter().rev().take(anchor.before_max.min(BEFORE_BYTES_MAX)).take_while(|b| allowed(b));
         let reach = reach.count();
         for back in anchor.before_min..=reach {
-            self.set(start - back);
-            self.set_anchored(start - back);
+            self.set(start - back, Asked::TOKENS.and(Asked::ANCHORED));
         }
     }
 
@@ -187,23 +223,25 @@ impl Marks {
         let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is_run(**b)).count();
         // Something invisible or encoded may stand inside.
         let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
-        if back + len >= RUN_BYTES_MIN || goes_on {
+        if back + len >= VALUE_BYTES_MIN || goes_on {
             for start in at - back..=at {
                 let inside = start.checked_sub(1).and_then(|at| bytes.get(at));
                 if !inside.is_some_and(u8::is_ascii_alphanumeric) {
-                    self.set(start);
+                    self.set(start, Asked::VALUES);
                 }
             }
-            if back + len >= TOKEN_BYTES_MIN || goes_on {
-                self.set_anchored(at - back);
-            }
+        }
+        if back + len >= TOKEN_BYTES_MIN || goes_on {
+            self.set(at - back, Asked::TOKENS.and(Asked::ANCHORED));
+        }
+        if back + len >= RUN_BYTES_MIN || goes_on {
             // A blank can be an operator: the first one after the word before.
             let word =
                 before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| !b.is_ascii_whitespace()).count();
             let blanks = bytes.get(..at - word).unwrap_or_default().iter().rev().take(BLANKS_MAX);
             let blanks = blanks.take_while(|b| matches!(b, b' ' | b'\t')).count();
-            for blank in at - word - blanks..at - word {
-                self.set(blank);
+            if blanks > 0 {
+                self.set(at - word - blanks, Asked::NAMES);
             }
         }
         at + len
@@ -211,12 +249,12 @@ impl Marks {
 
     /// Marks where a URL, or a path, may begin around `at`.
     fn location(&mut self, bytes: &[u8], at: usize) {
-        self.set(at);
+        self.set(at, Asked::LOCATIONS);
         let before = bytes.get(..at).unwrap_or_default();
         let scheme = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
         let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| scheme(b)).count();
         for start in at - back..at {
-            self.set(start);
+            self.set(start, Asked::LOCATIONS);
         }
     }
 }
@@ -237,10 +275,14 @@ fn is_hidden(text: &str, at: usize) -> bool {
 /// Why a pair of bytes is of interest.
 #[derive(Debug, Clone)]
 enum Action {
-    /// The position itself is worth asking.
-    Here,
-    /// The position after it is.
+    /// The position itself is worth asking about.
+    Here(Asked),
+    /// The position after it is, for names.
     Next,
+    /// A bracket or blank before a quote.
+    Quote,
+    /// A quote before a comma: it may separate a name from its value.
+    Comma,
     /// It may begin something invisible.
     Hidden,
     /// It may be the last dash before a flag's name; the value follows the name.
@@ -316,13 +358,13 @@ impl Table {
             }
         }
         for operator in *b"=:" {
-            table.add_any(operator, Action::Here);
+            table.add_any(operator, Action::Here(Asked::NAMES));
         }
         for quote in QUOTES {
             for (first, second) in [(b'(', quote), (b' ', quote), (b'\t', quote)] {
-                table.add(first, second, Action::Here);
+                table.add(first, second, Action::Quote);
             }
-            table.add(quote, b',', Action::Next);
+            table.add(quote, b',', Action::Comma);
             table.add(quote, b'>', Action::Next);
         }
         for byte in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
@@ -343,7 +385,7 @@ impl Table {
         for (first, second) in
             [(b'[', b'R'), (b'%', b'2'), (b'%', b'3'), (b'&', b'#'), (b'&', b'a'), (b'\\', b'u')]
         {
-            table.add(first, second, Action::Here);
+            table.add(first, second, Action::Here(Asked::NAMES));
         }
         table.add_any(0x1b, Action::Hidden);
         for lead in hidden_leads() {
@@ -351,10 +393,10 @@ impl Table {
         }
         if locations {
             for byte in *b"/\\~" {
-                table.add_any(byte, Action::Here);
+                table.add_any(byte, Action::Here(Asked::LOCATIONS));
             }
-            table.add(b'w', b'w', Action::Here);
-            table.add(b'W', b'W', Action::Here);
+            table.add(b'w', b'w', Action::Here(Asked::LOCATIONS));
+            table.add(b'W', b'W', Action::Here(Asked::LOCATIONS));
             table.add_any(b':', Action::Location);
         }
         table
@@ -410,8 +452,8 @@ fn commonness(byte: u8) -> u32 {
         b'A'..=b'Z' => LETTERS.get(usize::from(byte - b'A')).map_or(1, |share| 1 + share / 12),
         b'0'..=b'9' => 12,
         b' ' => 150,
-        b'-' | b'/' | b'.' | b',' | b':' | b'"' => 12,
-        b'_' => 8,
+        b'-' | b'/' | b'.' | b',' | b':' | b'"' => 6,
+        b'_' => 3,
         _ => 3,
     }
 }

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
@@ -28,6 +30,10 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
             if let Some(found) = after_words(cursor, behind)? {
                 return Ok(Some(found));
             }
+            // Behind a colon or a comma stands a value or the next one, and nothing that is compared.
+            if behind.peek().is_some_and(|c| matches!(c, ',' | ':')) {
+                return Ok(None);
+            }
             turned_round(cursor)
         }
         '=' | ':' => member(cursor, behind),
@@ -36,7 +42,10 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
 }
 
 /// A word read backwards.
-fn word_before(behind: &mut Behind<'_>) -> Option<String> {
+fn word_before<'a>(behind: &mut Behind<'a>) -> Option<Cow<'a, str>> {
+    if let Some(word) = behind.plain_word(NAME_CHARS_MAX, b'_') {
+        return Some(Cow::Borrowed(word));
+    }
     let mut letters = Vec::new();
     while letters.len() < NAME_CHARS_MAX
         && let Some(c) = behind.peek()
@@ -64,7 +73,7 @@ fn argument(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, S
     const METHODS: &[&str] = &["assign", "append", "set", "equals", "equalsIgnoreCase", "isEqualTo", "from"];
     let mut behind = behind.clone();
     let Some(mut name) = word_before(&mut behind) else { return Ok(None) };
-    if METHODS.contains(&name.as_str()) {
+    if METHODS.contains(&&*name) {
         if !behind.eat_if(|c| c == '.') {
             return Ok(None);
         }
@@ -145,22 +154,24 @@ fn turned_round(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
     Ok(secret.then(|| found(kind, start - cursor.offset(), end - start, None)))
 }
 
+/// A word read backwards, with the quotes around it.
+fn quoted_word<'a>(behind: &mut Behind<'a>) -> Option<Cow<'a, str>> {
+    let quoted = behind.eat_if(|c| matches!(c, '"' | '\''));
+    if quoted {
+        behind.run(8, |c| c == '\\');
+    }
+    let word = word_before(behind)?;
+    if quoted {
+        behind.eat_if(|c| matches!(c, '"' | '\''));
+        behind.run(8, |c| c == '\\');
+    }
+    Some(word)
+}
+
 /// `"key": "password", "value": "…"`.
 fn member(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     let mut behind = behind.clone();
     behind.run(BLANKS_MAX, is_blank);
-    let quoted_word = |behind: &mut Behind<'_>| {
-        let quoted = behind.eat_if(|c| matches!(c, '"' | '\''));
-        if quoted {
-            behind.run(8, |c| c == '\\');
-        }
-        let word = word_before(behind)?;
-        if quoted {
-            behind.eat_if(|c| matches!(c, '"' | '\''));
-            behind.run(8, |c| c == '\\');
-        }
-        Some(word)
-    };
     let Some(word) = quoted_word(&mut behind) else { return Ok(None) };
     if !["value", "content", "default"].iter().any(|second| word.eq_ignore_ascii_case(second)) {
         return Ok(None);

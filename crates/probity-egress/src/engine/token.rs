@@ -72,7 +72,7 @@ impl Body {
             && let Some(c) = ahead.peek()?
             && class(c)
         {
-            ahead.next()?;
+            ahead.eat(c)?;
             count += 1;
             self.add(c);
         }

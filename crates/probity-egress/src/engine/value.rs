@@ -155,11 +155,12 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                 text.len() >= 6 && (!shape.is_prose() || is_passphrase(text)) && !shape.is_code_name(text, 20)
             }
             Strength::Key => {
-                text.len() >= 8
+                let drawn = text.len() >= 8
                     && shape.blanks == 0
                     && (shape.digits > 0
                         || (is_drawn(text) == Drawn::Surely && classify_name(text).is_none()))
-                    && shape.is_random(text)
+                    && shape.is_random(text);
+                drawn || is_noise(text, &shape) || is_serial(text)
             }
         };
     }
@@ -184,7 +185,9 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                 Strength::Password => {
                     text.len() >= 4 && (shape.mixed() || operator != Operator::Tight || is_constant(name))
                 }
-                Strength::Secret => text.len() >= 6 && (shape.mixed() || is_constant(name)),
+                Strength::Secret => {
+                    text.len() >= 6 && (shape.mixed() || is_constant(name) || is_drawn(text) == Drawn::Surely)
+                }
                 Strength::Key => text.len() >= 8 && shape.digits > 0 && shape.is_random(text),
             }
         }
@@ -197,7 +200,11 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                 Strength::Secret => {
                     text.len() >= 8 && shape.mixed() && (shape.digits > 0 || shape.is_symbolic())
                 }
-                Strength::Key => text.len() >= 12 && shape.digits > 1 && shape.is_random(text),
+                Strength::Key => {
+                    let dense = text.len() >= 10 && shape.digits * 3 >= text.len() && shape.letters() >= 3;
+                    (text.len() >= 12 && shape.digits > 1 || dense) && shape.is_random(text)
+                        || is_serial(text)
+                }
             }
         }
     }
@@ -302,6 +309,27 @@ impl Shape {
     }
 }
 
+/// Long, and a third of it signs of many sorts, as salts are drawn: no text and no code has so many.
+fn is_noise(text: &str, shape: &Shape) -> bool {
+    let mut signs: Vec<char> = text.chars().filter(|c| !c.is_alphanumeric() && *c != ' ').collect();
+    let count = signs.len();
+    signs.sort_unstable();
+    signs.dedup();
+    shape.chars >= 32 && count * 4 >= shape.chars && signs.len() >= 8 && shape.upper > 0 && shape.blanks <= 6
+}
+
+/// Four groups or more of as many capitals and digits, as keys of licences are written.
+fn is_serial(text: &str) -> bool {
+    let mut groups = text.split('-');
+    let len = groups.next().map_or(0, str::len);
+    let capital = |group: &str| group.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+    let drawn = text.bytes().any(|b| b.is_ascii_digit()) || is_drawn(&text.replace('-', "")) >= Drawn::Maybe;
+    (4..=8).contains(&len)
+        && text.split('-').count() >= 4
+        && text.split('-').all(|group| group.len() == len && capital(group))
+        && drawn
+}
+
 /// Whether letters and digits stand together in a run no identifier has, or hexadecimal letters in one of a key's length.
 fn has_long_run(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
@@ -383,6 +411,28 @@ fn class(byte: u8) -> u8 {
         b'A'..=b'Z' => 1,
         _ => 2,
     }
+}
+
+/// An identifier in humps: every piece between capitals and digits is a word or an abbreviation.
+pub(super) fn is_camel(text: &str) -> bool {
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for byte in text.bytes() {
+        let goes_on = |last: &u8| {
+            last.is_ascii_digit() == byte.is_ascii_digit()
+                && !(last.is_ascii_lowercase() && byte.is_ascii_uppercase())
+        };
+        match pieces.last_mut() {
+            Some(piece) if piece.last().is_some_and(goes_on) => piece.push(byte),
+            _ => pieces.push(vec![byte]),
+        }
+    }
+    pieces.iter().all(|piece| {
+        let small = piece.iter().any(u8::is_ascii_lowercase);
+        let letters = piece.iter().all(u8::is_ascii_alphabetic);
+        let digits = piece.iter().all(u8::is_ascii_digit);
+        let common = piece.iter().zip(piece.iter().skip(1)).all(|(a, b)| letters && !is_rare_pair(*a, *b));
+        digits || letters && (!small || piece.len() >= 3 && common)
+    })
 }
 
 /// Whether words of European languages practically never have this pair of letters. By the first letter, those that

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "bounds against hanging are measured")]
 
 mod corpus;
+mod json_texts;
 mod lines;
 mod made_up;
 mod promises;

@@ -39,7 +39,7 @@ fn names_decide_in_every_notation() {
     check("<password>hunter22</password>", "<password>[REDACTED:password]</password>");
     check("+MY_SECRET=abc123def456", "+MY_SECRET=[REDACTED:secret]");
     check("let token: &str = \"x9Kq2LmZ7pR4\";", "let token: &str = \"[REDACTED:token]\";");
-    check("curl -u bob:s3cr3t9 x", "curl -u bob:[REDACTED:password] x");
+    check("curl -u bob:s3cr3t9 x", "curl -u [REDACTED:password] x");
     check("#define API_KEY \"k3yk3yk3y9\"", "#define API_KEY \"[REDACTED:api-key]\"");
 }
 

@@ -1,12 +1,14 @@
 use std::collections::BTreeMap;
 
 use probity_egress::{
-    Human, SamePrincipal, VALUE_BYTES_MAX, VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX, egress_value, register_secret,
+    Human, SamePrincipal, VALUE_BYTES_MAX, VALUE_DEPTH_MAX, VALUE_MEMBERS_MAX, egress_text, egress_value,
+    register_secret,
 };
+use proptest::prelude::*;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::made_up::github;
+use crate::made_up::{github, hostile};
 
 fn check(value: Value, expected: Value) {
     assert_eq!(egress_value::<SamePrincipal>(&value).as_value(), &expected);
@@ -251,4 +253,43 @@ fn the_limit_of_bytes_holds_for_names_and_texts_together() {
     let snapshot = egress_value::<SamePrincipal>(&json!([text, text, text, 1]));
     let last: Vec<&Value> = snapshot.as_value().as_array().unwrap().iter().skip(2).collect();
     assert_eq!(last, [&json!("[REDACTED:limit]"), &json!(1)]);
+}
+
+fn settled(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..4 {
+        text = egress_text::<Human>(egress_text::<SamePrincipal>(&text).as_str()).to_string();
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_snapshot_of_a_snapshot_is_the_same_whatever_it_holds(texts in proptest::collection::vec(hostile(), 2..6)) {
+        // Texts alone are the matter of `promises`; here it is what a snapshot adds to their pass.
+        let texts: Vec<String> = texts.iter().map(|text| settled(text)).collect();
+        let pairs: Vec<(&String, &String)> = texts.iter().zip(texts.iter().skip(1)).collect();
+        let members: BTreeMap<&String, &String> = pairs.iter().copied().collect();
+        let value = json!({"row": texts, "pairs": pairs, "members": members, "named": {"name": texts[0], "value": texts[1]}});
+        let once = egress_value::<SamePrincipal>(&value);
+        prop_assert_eq!(&egress_value::<SamePrincipal>(&once), &once);
+        let once = egress_value::<Human>(&value);
+        prop_assert_eq!(&egress_value::<Human>(&once), &once);
+    }
+
+    #[test]
+    fn no_text_is_left_under_a_credential_name(text in "[a-z]{6,20}", depth in 0_usize..6, name in 0_usize..6) {
+        let names = ["password", "Authorization", "client_secret", "Set-Cookie", "dbPassword", "CREDENTIALS"];
+        let name = names.get(name).copied().unwrap_or_default();
+        let mut value = json!({"a": [format!("_{text}_"), 1, {"b": format!("_{text}_")}]});
+        for _ in 0..depth {
+            value = json!([{"x": value}]);
+        }
+        for whole in [json!({name: value}), json!({"name": name, "value": value}), json!([[name, value], ["x", 1]])] {
+            let out = egress_value::<SamePrincipal>(&whole).to_string();
+            prop_assert!(!out.contains(&format!("_{text}_")) && out.contains(name), "{out}");
+        }
+    }
 }

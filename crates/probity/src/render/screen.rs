@@ -19,6 +19,7 @@ pub(crate) struct Screen {
 #[derive(Default)]
 struct State {
     spinner: Option<ProgressBar>,
+    bar: Option<ProgressBar>,
     // What stands unfinished on the current line of either stream.
     out_open: bool,
     err_open: bool,
@@ -121,8 +122,31 @@ impl Screen {
         });
     }
 
-    /// Ends what [`Screen::busy`] shows.
+    /// Shows how much of `total` bytes is done, or of as many as come; on a terminal only. Until [`Screen::idle`] it stays
+    /// below whatever is told.
+    pub(crate) fn progress(&self, total: Option<u64>) -> Option<ProgressBar> {
+        if !self.interactive {
+            return None;
+        }
+        let (bar, template) = match total {
+            Some(total) => {
+                (ProgressBar::new(total), "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
+            }
+            None => (ProgressBar::new_spinner(), "{spinner} {bytes}, {bytes_per_sec}"),
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        self.with(|state| state.bar = Some(bar.clone()));
+        Some(bar)
+    }
+
+    /// Ends what [`Screen::busy`] or [`Screen::progress`] shows.
     pub(crate) fn idle(&self) {
+        let bar = self.state.lock().unwrap_or_else(PoisonError::into_inner).bar.take();
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
         self.with(|_| ());
     }
 
@@ -131,7 +155,10 @@ impl Screen {
         if let Some(spinner) = state.spinner.take() {
             spinner.finish_and_clear();
         }
-        act(&mut state);
+        match state.bar.clone() {
+            Some(bar) => bar.suspend(|| act(&mut state)),
+            None => act(&mut state),
+        }
     }
 }
 

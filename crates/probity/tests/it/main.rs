@@ -18,6 +18,7 @@ mod exit_codes;
 mod real_model;
 mod records;
 mod redact;
+mod redact_jsonl;
 mod server;
 mod snapshots;
 mod terminal;

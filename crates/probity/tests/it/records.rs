@@ -66,9 +66,14 @@ fn a_run_that_shall_outlive_its_terminal_does() {
     cancel(&cli, running, Signal::INT);
 }
 
+/// A model that falls silent in the middle, behind more words than a pass holds back.
+fn half_an_answer() -> Script {
+    Script::stalled(&"It begins well, and ".repeat(20))
+}
+
 #[test]
 fn an_interrupt_ends_a_run_in_the_middle_of_its_answer() {
-    let (cli, server) = (Cli::new(), Server::start(Script::stalled("It begins well, and ")));
+    let (cli, server) = (Cli::new(), Server::start(half_an_answer()));
     let mut running = start_at(&cli, &server);
     running.until("the beginning of the answer", |out, _| out.contains("begins"));
     cancel(&cli, running, Signal::INT);
@@ -184,7 +189,7 @@ fn an_interrupt_at_any_moment_leaves_a_whole_record() {
 
 #[test]
 fn a_killed_run_is_listed_as_broken_off_and_can_be_read() {
-    let (cli, server) = (Cli::new(), Server::start(Script::stalled("It begins well, and ")));
+    let (cli, server) = (Cli::new(), Server::start(half_an_answer()));
     let mut running = start_at(&cli, &server);
     running.until("the beginning of the answer", |out, _| out.contains("begins"));
     let listed = cli.run(&["runs", "list", "--json"]).json();

@@ -1,29 +1,37 @@
 //! `probity redact`: bytes in, bytes out, and nothing of a secret anywhere.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use probity_egress::STREAM_HOLDBACK_BYTES_MAX;
 use probity_testkit::fake_token;
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::cli::{Cli, Done, wait_for};
+use crate::cli::{Cli, Done, Running, wait_for};
+
+/// How long what is decided may take to come; nothing but a test that fails takes so long.
+const PROMPT: Duration = Duration::from_secs(30);
 
 /// What came of a filter, as bytes.
-struct Filtered {
-    code: Option<i32>,
-    out: Vec<u8>,
-    err: String,
+pub(crate) struct Filtered {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
 }
 
-fn start(mut command: Command) -> Child {
+pub(crate) fn start(mut command: Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Runs the filter over bytes. They are fed by a thread, so that neither side waits for the other.
-fn filter(cli: &Cli, args: &[&str], input: &[u8]) -> Filtered {
+pub(crate) fn filter(cli: &Cli, args: &[&str], input: &[u8]) -> Filtered {
     let mut child = start(cli.command(&[&["redact"], args].concat()));
     let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_vec());
     let feeder = std::thread::spawn(move || stdin.write_all(&input));
@@ -184,11 +192,17 @@ fn what_is_decided_comes_before_the_input_ends() {
     // More than is ever held back, and less than a read takes.
     let lines = b"hello there, this is decided\n".repeat(1 + STREAM_HOLDBACK_BYTES_MAX / 29);
     stdin.write_all(&lines).unwrap();
-    let mut first = [0; 5];
-    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-    assert_eq!(&first, b"hello");
+    let mut stdout = child.stdout.take().unwrap();
+    let (sender, first) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut first = [0; 5];
+        let _gone = sender.send(stdout.read_exact(&mut first).map(|()| first));
+    });
+    let first = first.recv_timeout(PROMPT);
+    // The input ends, and with it the program, also where nothing came.
     drop(stdin);
-    assert!(child.wait().unwrap().success());
+    wait_for("the end", || child.try_wait().unwrap());
+    assert_eq!(&first.expect("nothing came").unwrap(), b"hello");
 }
 
 #[test]
@@ -199,8 +213,15 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let mut stdin = child.stdin.take().unwrap();
     let line = b"words and words\n".repeat(1000);
     while stdin.write_all(&line).is_ok() {}
+    wait_for("the end", || child.try_wait().unwrap());
     let done = child.wait_with_output().unwrap();
     assert_eq!((done.status.code(), done.stderr.as_slice()), (Some(0), b"".as_slice()));
+    // With several files, too, though one of them is never closed.
+    cli.file("large", b"words and words\n".repeat(100_000));
+    let mut child = start(cli.command(&["redact", "--jobs", "2", "large", "-"]));
+    drop(child.stdout.take());
+    let status = wait_for("the end", || child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0));
 }
 
 #[test]
@@ -224,4 +245,119 @@ fn memory_does_not_grow_with_the_stream() {
     let status = wait_for("the end", || child.try_wait().unwrap());
     assert!(status.success());
     assert!(drain.join().unwrap() > 0);
+}
+
+/// A file whose redaction takes a while, since it is dense with secrets, and whose new file is there early.
+fn slow(cli: &Cli) -> (PathBuf, Vec<u8>) {
+    let text = format!("{} ", fake_token(7)).repeat(150_000).into_bytes();
+    (cli.file("dir/slow.txt", &text), text)
+}
+
+/// Starts to replace the file and waits until the new one has been begun.
+fn begin_in_place(cli: &Cli) -> Running {
+    let running = Running::start(cli.command(&["redact", "--in-place", "dir/slow.txt"]));
+    wait_for("the new file", || (names(cli).len() == 2).then_some(()));
+    running
+}
+
+fn names(cli: &Cli) -> Vec<OsString> {
+    fs::read_dir(cli.work().join("dir")).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+}
+
+#[test]
+fn ctrl_c_leaves_the_old_file_and_nothing_beside_it() {
+    let cli = Cli::new();
+    let (path, text) = slow(&cli);
+    let running = begin_in_place(&cli);
+    running.signal(Signal::INT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(130), "{}", done.err);
+    assert!(fs::read(path).unwrap() == text);
+    assert_eq!(names(&cli), ["slow.txt"]);
+}
+
+#[test]
+fn a_file_that_changes_meanwhile_is_not_replaced() {
+    let cli = Cli::new();
+    let (path, text) = slow(&cli);
+    let running = begin_in_place(&cli);
+    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
+    let done = running.finish();
+    assert_eq!(done.code, Some(2), "{}", done.err);
+    assert!(
+        done.err.contains("replace `dir/slow.txt`: somebody else has changed it meanwhile"),
+        "{}",
+        done.err
+    );
+    assert!(fs::read(path).unwrap() == [text.as_slice(), b"more"].concat());
+    assert_eq!(names(&cli), ["slow.txt"]);
+}
+
+#[test]
+fn what_cannot_be_read_or_written_ends_with_its_code() {
+    let cli = Cli::new();
+    // The memory of a program can be opened, and at its beginning there is none.
+    let done = cli.run(&["redact", "/proc/self/mem"]);
+    assert_eq!(done.code, Some(9), "{done:?}");
+    assert!(done.err.contains("read `/proc/self/mem`: "), "{done:?}");
+    cli.file("a", "words\n");
+    let full = || Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let done = cli.command(&["redact", "a"]).stdout(full()).output().unwrap();
+    assert_eq!(done.status.code(), Some(9), "{done:?}");
+    cli.file("b", fake_token(8));
+    let done = cli.run(&["redact", "--check", "--report", "/dev/full", "b"]);
+    assert_eq!(done.code, Some(9), "{done:?}");
+    assert!(done.err.contains("write the report on `b`: "), "{done:?}");
+}
+
+#[test]
+fn an_input_is_not_the_output() {
+    let cli = Cli::new();
+    let path = cli.file("a", "words\n");
+    cli.file("b", "other\n");
+    for args in [["redact", "b", "a"], ["redact", "a", "b"]] {
+        let before = fs::read(&path).unwrap();
+        let out = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        let done = cli.command(&args).stdout(out).output().unwrap();
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        let err = String::from_utf8(done.stderr).unwrap();
+        assert!(err.contains("read `a`: it is also the output"), "{err}");
+        assert_eq!(fs::read(&path).unwrap(), [before.as_slice(), b"other\n"].concat());
+    }
+}
+
+#[test]
+fn many_files_at_once_come_out_in_their_order() {
+    let cli = Cli::new();
+    // The first takes longest, so that all others wait for it, some of them with more than stays in memory.
+    let sizes = [4_000_000, 10, 2_000_000, 0, 100_000, 10];
+    let (mut expected, mut names) = (String::new(), Vec::new());
+    for (index, size) in sizes.into_iter().enumerate() {
+        let text = format!("file {index}\n").repeat(size / 7);
+        let (name, token) = (format!("f{index}"), fake_token(9));
+        cli.file(&name, format!("{text}{token}\n"));
+        expected.push_str(&format!("{text}[REDACTED:github-token]\n"));
+        names.push(name);
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for jobs in ["1", "2", "5", "100"] {
+        let args = [["--jobs", jobs, "--report", "report"].as_slice(), &names].concat();
+        let done = filter(&cli, &args, b"");
+        assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
+        assert!(done.out == expected.as_bytes(), "{jobs} at once");
+        let report = fs::read_to_string(cli.work().join("report")).unwrap();
+        let files: Vec<Value> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(files.iter().map(|line| line["file"].as_str().unwrap()).collect::<Vec<_>>(), names);
+        let done = filter(&cli, &[["--jobs", jobs, "--check"].as_slice(), &names].concat(), b"");
+        assert_eq!(done.code, Some(1));
+        let told: Vec<&str> = done.err.lines().map(|line| line.split_once(':').unwrap().0).collect();
+        assert_eq!(told, names);
+    }
+    let done = filter(&cli, &[["--jobs", "5", "--in-place"].as_slice(), &names, &["f1"]].concat(), b"");
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert_eq!(done.err.lines().count(), names.len(), "one that is named twice is redacted once");
+    let after = names.iter().map(|name| fs::read_to_string(cli.work().join(name)).unwrap());
+    assert!(after.collect::<String>() == expected);
+    assert_eq!(fs::read_dir(cli.work()).unwrap().count(), names.len() + 1, "nothing is left beside them");
+    assert_eq!(filter(&cli, &["--jobs", "0", "f1"], b"").code, Some(2));
 }

@@ -215,3 +215,21 @@ fn without_a_person_a_call_without_a_rule_is_denied() {
     }
     assert!(!cli.work().join("room/new.txt").exists());
 }
+
+#[test]
+fn a_large_redaction_shows_how_far_it_is_and_clears_it() {
+    let cli = Cli::new();
+    cli.file("large", b"words and words\n".repeat(17 * 64 * 1024));
+    cli.file("small", "words\n");
+    let screen = |args: &[&str]| {
+        let done = Terminal::start(&cli, &[&["redact", "--check"], args].concat()).finish();
+        assert_eq!(done.code, Some(0), "{done:?}");
+        done.out
+    };
+    let shown = screen(&["large", "small"]);
+    assert!(shown.contains("of 17.00 MiB") && shown.contains("/s"), "{shown:?}");
+    for quiet in [["small"].as_slice(), &["--quiet", "large"]] {
+        assert_eq!(screen(quiet), "");
+    }
+    assert_eq!(cli.run(&["redact", "--check", "large"]).all().trim(), "", "no terminal, no progress");
+}

@@ -59,7 +59,7 @@ fn report_23_short_lines_of_a_registered_value_are_no_secrets() {
     gone(&format!("x {value} y").replace("x ", "  \"password\": \"").replace(" y", "\""), &value);
 }
 
-/// fullsend-ai/fullsend#444, #1178: invisible characters inside a token, of every kind that exists.
+/// fullsend#444, #1178: invisible characters inside a token, of every kind that exists.
 #[test]
 fn report_24_invisible_characters_inside() {
     let mut draw = Draw::seeded(24);
@@ -112,7 +112,7 @@ fn report_26_control_bytes_glue_nothing() {
     }
 }
 
-/// zaxbysauce/opencode-swarm#2369: `access_token=` glued to what stands before it did not start a word.
+/// opencode-swarm#2369: `access_token=` glued to what stands before it did not start a word.
 #[test]
 fn report_27_a_name_glued_to_what_stands_before() {
     let mut draw = Draw::seeded(27);

@@ -58,7 +58,7 @@ fn report_40_the_second_secret_of_a_text() {
     becomes(&text, &"api_key=[REDACTED:api-key]\n".repeat(8));
 }
 
-/// bobmatnyc/trusty-tools#4977: a fifth of all base64 secrets passed for file paths.
+/// trusty-tools#4977: a fifth of all base64 secrets passed for file paths.
 #[test]
 fn report_41_base64_with_slashes_is_no_path() {
     let mut draw = Draw::seeded(41);

@@ -77,7 +77,7 @@ fn report_11_a_registered_value_at_the_cut() {
     cut_everywhere(&value, "stderr: could not log in as ", " today");
 }
 
-/// multica-ai/multica#8184: a bounded preview was made of raw text.
+/// multica#8184: a bounded preview was made of raw text.
 #[test]
 fn report_12_a_preview_of_a_value() {
     let mut draw = Draw::seeded(12);
@@ -85,7 +85,7 @@ fn report_12_a_preview_of_a_value() {
     cut_everywhere(&draw.word(30), "{\"password\":\"", "\"}");
 }
 
-/// rmusser01/tldw_chatbook#1924: redacting first took 16 to 21 ms for a line of 100 KB, which is why the cut came first.
+/// tldw_chatbook#1924: redacting first took 16 to 21 ms for a line of 100 KB, which is why the cut came first.
 #[test]
 fn report_13_redacting_a_long_line_first_is_cheap() {
     let mut draw = Draw::seeded(13);

@@ -46,7 +46,7 @@ fn report_17_a_token_in_two_deltas() {
     }
 }
 
-/// pocketpaw/pocketpaw#433: the beginning of a key was sent before the pattern's 95 characters could match.
+/// pocketpaw#433: the beginning of a key was sent before the pattern's 95 characters could match.
 #[test]
 fn report_18_no_beginning_of_a_key_is_sent() {
     let mut draw = Draw::seeded(18);
@@ -62,7 +62,7 @@ fn report_18_no_beginning_of_a_key_is_sent() {
     }
 }
 
-/// vm0-ai/vm0#16565, #28474, datahub-project/datahub#19643, thomhurst/ModularPipelines#3091: secrets of several lines met
+/// vm0#16565, #28474, datahub-project/datahub#19643, ModularPipelines#3091: secrets of several lines met
 /// a mask that works by line.
 #[test]
 fn report_19_values_of_several_lines() {

@@ -5,6 +5,18 @@ use serde_json::json;
 
 use super::{ALNUM, BASE64, Draw, becomes, gone, stays};
 
+/// gitleaks/gitleaks#1387: name and value as two members of one object.
+#[test]
+fn report_29_a_name_member_and_a_value_member() {
+    let mut draw = Draw::seeded(29);
+    for (name, value) in [("key", "value"), ("name", "value"), ("Name", "Value"), ("Key", "Value")] {
+        let secret = draw.word(16);
+        gone(&format!(r#"{{"{name}":"password","{value}":"{secret}"}}"#), &secret);
+        gone(&format!(r#"[{{ "{name}": "DB_PASSWORD", "{value}": "{secret}" }}]"#), &secret);
+        stays(&format!(r#"{{"{name}":"color","{value}":"{secret}"}}"#));
+    }
+}
+
 /// gitleaks/gitleaks#1319: the connection strings and keys of an `appsettings.json`.
 #[test]
 fn report_29_settings_of_an_application() {
@@ -49,7 +61,7 @@ fn report_30_lines_of_a_diff() {
     }
 }
 
-/// alphaonedev/ai-memory-mcp#3667: passwords in a query were left; a search for userinfo that crosses blanks invents them.
+/// ai-memory-mcp#3667: passwords in a query were left; a search for userinfo that crosses blanks invents them.
 #[test]
 fn report_31_passwords_in_a_query_and_no_userinfo_across_blanks() {
     let mut draw = Draw::seeded(31);
@@ -65,7 +77,7 @@ fn report_31_passwords_in_a_query_and_no_userinfo_across_blanks() {
     stays("at http://host: see you @ noon");
 }
 
-/// DioCrafts/OxiCloud#734, risa-labs-inc/BossConsole#640, #909, apache/maka#4597, numbat#3: a password with an `@`, and
+/// OxiCloud#734, BossConsole#640, #909, apache/maka#4597, numbat#3: a password with an `@`, and
 /// `curl -u`.
 #[test]
 fn report_32_userinfo_ends_at_the_last_at() {
@@ -176,7 +188,7 @@ fn report_35_connection_strings_of_every_scheme() {
     );
 }
 
-/// KailasMahavarkar/agentic-hil#317: names were looked at and values were not.
+/// agentic-hil#317: names were looked at and values were not.
 #[test]
 fn report_36_secrets_live_in_values_too() {
     let mut draw = Draw::seeded(36);

@@ -4,7 +4,7 @@ use probity_egress::{Human, SamePrincipal, bounded_summary, egress_text, one_lin
 
 use super::{Draw, becomes, stays};
 
-/// bastani-inc/atomic#2825: a second pass made two markers of one. gitleaks/gitleaks#1188: a marker was a finding.
+/// bastani/atomic#2825: a second pass made two markers of one. gitleaks/gitleaks#1188: a marker was a finding.
 #[test]
 fn report_50_a_marker_is_never_found() {
     let mut draw = Draw::seeded(50);

@@ -1,7 +1,7 @@
 //! A file is replaced by its redacted text, all at once or not at all.
 
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
 
@@ -9,12 +9,18 @@ use probity_egress::{Tier, Words};
 use tempfile::NamedTempFile;
 
 use super::out::Out;
-use super::text::{self, Entry, Sink, Stop, Tally};
-use super::{Job, Passed, stopped, trouble};
+use super::text::{Entry, Sink, Stop, Tally};
+use super::work::Job;
+use super::{Passed, stopped, trouble};
 use crate::exit::{Code, Fatal};
 
 /// Replaces what `path` leads to if anything is found in it. A link stays a link.
-pub(super) fn redact<T: Tier>(job: &mut Job<'_>, path: &Path, name: &Passed) -> Result<Tally, Fatal> {
+pub(super) fn redact<T: Tier>(
+    job: &Job,
+    path: &Path,
+    name: &Passed,
+    out: &mut Out<'_>,
+) -> Result<Tally, Fatal> {
     let usage = |error: &io::Error| trouble(Code::Usage, "replace `", name, error);
     if path == Path::new("-") {
         return Err(refused(name, "`: standard input is no file"));
@@ -27,20 +33,21 @@ pub(super) fn redact<T: Tier>(job: &mut Job<'_>, path: &Path, name: &Passed) -> 
     let failed = |error: &io::Error| trouble(Code::Io, "replace `", name, error);
     let mut input = File::open(&path).map_err(|error| usage(&error))?;
     let before = input.metadata().map_err(|error| failed(&error))?;
-    match text::pass::<T>(&mut input, job.key, &job.cancel, &mut Probe) {
+    let reading = job.reading();
+    match job.pass::<T>(&mut input, &reading, &mut Probe) {
         Ok(clean) if clean.total == 0 => return Ok(clean),
         Ok(_) | Err(Stop::Enough) => {}
         Err(stop) => return Err(stopped(stop, name)),
     }
+    reading.again();
     let mut input = File::open(&path).map_err(|error| failed(&error))?;
     let dir = path.parent().unwrap_or(Path::new("/"));
     // Removed again wherever this function ends early.
     let temp =
         tempfile::Builder::new().prefix(".probity-").tempfile_in(dir).map_err(|error| failed(&error))?;
     let text = temp.as_file().try_clone().map_err(|error| failed(&error))?;
-    let mut sink = Out { text: Some(text), report: job.report.as_mut(), name };
-    let tally =
-        text::pass::<T>(&mut input, job.key, &job.cancel, &mut sink).map_err(|stop| stopped(stop, name))?;
+    let mut sink = NewFile { text, out };
+    let tally = job.pass::<T>(&mut input, &reading, &mut sink).map_err(|stop| stopped(stop, name))?;
     if job.cancel.is_fired() {
         return Err(stopped(Stop::Cancelled, name));
     }
@@ -89,5 +96,21 @@ impl Sink for Probe {
 
     fn entry(&mut self, _: &Entry) -> Result<(), Stop> {
         Err(Stop::Enough)
+    }
+}
+
+/// The text goes to a new file, the findings where all of them go.
+struct NewFile<'a, 'b> {
+    text: File,
+    out: &'a mut Out<'b>,
+}
+
+impl Sink for NewFile<'_, '_> {
+    fn text(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        self.text.write_all(bytes).map_err(Stop::Write)
+    }
+
+    fn entry(&mut self, entry: &Entry) -> Result<(), Stop> {
+        self.out.entry(entry)
     }
 }
