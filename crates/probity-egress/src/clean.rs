@@ -35,7 +35,7 @@ pub(crate) fn cut(text: &str, max: usize) -> Cow<'_, str> {
     let room = max - 1;
     let (mut end, mut chars) = (0, 0);
     while let Some(rest) = text.get(end..) {
-        let len = marker_len(rest).or_else(|| rest.graphemes(true).next().map(str::len)).unwrap_or(0);
+        let len = marker_len(rest).or_else(|| rest.graphemes(true).next().map(before_marker)).unwrap_or(0);
         let count = rest.get(..len).map_or(0, |unit| unit.chars().count());
         if count == 0 || chars + count > room {
             break;
@@ -44,6 +44,14 @@ pub(crate) fn cut(text: &str, max: usize) -> Cow<'_, str> {
         chars += count;
     }
     Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default().trim_end()))
+}
+
+/// The length of a grapheme without the bracket of a marker, which a few letters bind to themselves.
+fn before_marker(grapheme: &str) -> usize {
+    match grapheme.strip_suffix('[') {
+        Some(rest) if !rest.is_empty() => rest.len(),
+        Some(_) | None => grapheme.len(),
+    }
 }
 
 /// Every run of white space as one space, none at the ends.

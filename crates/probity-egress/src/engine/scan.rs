@@ -15,8 +15,6 @@ const HIDDEN_REACH_BYTES: usize = 40;
 const BEFORE_BLOCK_BYTES: usize = 64;
 /// How far the end of a flag's name may be.
 const FLAG_NAME_BYTES_MAX: usize = 48;
-/// A value that is found by the words before it is at least so long.
-const VALUE_BYTES_MIN: usize = 16;
 /// A token without any fixed text is at least so long.
 const TOKEN_BYTES_MIN: usize = 24;
 const BLANKS_MAX: usize = 12;
@@ -223,7 +221,7 @@ impl Marks {
         let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is_run(**b)).count();
         // Something invisible or encoded may stand inside.
         let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
-        if back + len >= VALUE_BYTES_MIN || goes_on {
+        if back + len >= RUN_BYTES_MIN || goes_on {
             for start in at - back..=at {
                 let inside = start.checked_sub(1).and_then(|at| bytes.get(at));
                 if !inside.is_some_and(u8::is_ascii_alphanumeric) {
