@@ -22,6 +22,8 @@ Commands:
             [--json] [--transforms] [--misses KIND]
   fuzz    Look for texts for which a promise of the redaction passes does not hold
             [text|stream|value|known…] [--seconds N] [--seed N] [--input FILE]
+  redaction-bench   How fast the credential pass is, beside scans of the same text in the same run
+            [--mb N] [--json] [INPUT]...
   help    Print this
 
 Options:
@@ -45,6 +47,7 @@ pub(crate) enum Command {
     Bench(Vec<String>),
     RedactionReport(Vec<String>),
     Fuzz(Vec<String>),
+    RedactionBench(Vec<String>),
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +77,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "edges" => parse_flags(&rest, |_| false).map(|()| Command::Edges),
         "models" => parse_models(&rest),
         "bench" => Ok(Command::Bench(rest)),
+        "redaction-bench" => Ok(Command::RedactionBench(rest)),
         "redaction-report" => Ok(Command::RedactionReport(rest)),
         "fuzz" => Ok(Command::Fuzz(rest)),
         _ => bail!("unknown command `{name}`"),

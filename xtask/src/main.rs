@@ -42,6 +42,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Edges => edges::run()?,
         Command::Models(options) => models::run(options)?,
         Command::Bench(arguments) => bench::run(&arguments)?,
+        Command::RedactionBench(arguments) => redaction::bench(&arguments)?,
         Command::RedactionReport(arguments) => redaction::report(&arguments)?,
         Command::Fuzz(arguments) => redaction::fuzz(&arguments)?,
     }

@@ -49,3 +49,10 @@ fn run_example(package: &str, example: &str, arguments: &[String]) -> Result<()>
     command.args(["run", "--quiet", "--package", package, "--example", example, "--"]);
     process::run(command.args(arguments))
 }
+
+/// The speed of the pass, beside scans of the same text.
+pub(crate) fn bench(arguments: &[String]) -> Result<()> {
+    let mut command = workspace::cargo();
+    command.args(["bench", "--quiet", "--package", "probity-egress", "--bench", "throughput", "--", "table"]);
+    process::run(command.args(arguments))
+}
