@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use probity_egress::{Human, Report, egress_text_reporting};
-use probity_testkit::redaction_rows;
+use probity_testkit::{corpora_dir, redaction_rows};
 
 use crate::dictionary;
 use crate::draw::Draw;
@@ -32,8 +32,9 @@ pub(crate) struct Hunt {
 impl Hunt {
     pub(crate) fn new(target: Target, seed: u64) -> Self {
         let mut draw = Draw::new(seed);
-        let rows = ["dev.jsonl.gz", "transforms.jsonl.gz"].into_iter().filter_map(redaction_rows).flatten();
-        let mut pool: Vec<String> = rows.map(|row| row.text).collect();
+        let is_there = corpora_dir().is_some_and(|dir| dir.join("redaction").is_dir());
+        let files = ["dev.jsonl.gz", "transforms.jsonl.gz"].into_iter().filter(|_| is_there);
+        let mut pool: Vec<String> = files.filter_map(redaction_rows).flatten().map(|row| row.text).collect();
         pool.extend((0..200).map(|_| (0..8).map(|_| dictionary::piece(&mut draw)).collect()));
         Self { target, seed, draw, pool, seen: HashSet::new(), failures: Vec::new() }
     }
@@ -100,7 +101,7 @@ impl Hunt {
     }
 }
 
-/// The text without each half, quarter and so on that it fails without.
+/// The text without each half, quarter and so on that it fails without, and the rest made plain.
 fn shortest(target: Target, text: &str, seed: u64) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     let mut size = chars.len() / 2;
@@ -119,6 +120,17 @@ fn shortest(target: Target, text: &str, seed: u64) -> String {
             }
         }
         size = if is_shorter && size == 1 { 1 } else { size / 2 };
+    }
+    plain(target, chars, seed)
+}
+
+/// The text with an `a` for every character that does not matter.
+fn plain(target: Target, mut chars: Vec<char>, seed: u64) -> String {
+    for at in 0..chars.len() {
+        let before = std::mem::replace(&mut chars[at], 'a');
+        if target.check(&chars.iter().collect::<String>(), seed).is_ok() {
+            chars[at] = before;
+        }
     }
     chars.into_iter().collect()
 }

@@ -50,8 +50,6 @@ fn main() -> ExitCode {
         eprint!("{HELP}");
         return ExitCode::from(2);
     };
-    // Panics are findings here and are told as such.
-    std::panic::set_hook(Box::new(|_| ()));
     let mut is_well = true;
     for target in &options.targets {
         is_well &= match &options.input {

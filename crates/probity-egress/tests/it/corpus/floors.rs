@@ -2,11 +2,11 @@
 //! it was last set; raise them with the engine.
 
 const FLOORS: &[(&str, f64)] = &[
-    ("realistic", 0.870),
-    ("all", 0.820),
-    ("realistic-cut", 0.036),
-    ("cut", 0.046),
-    ("hard", 0.990),
+    ("realistic", 0.885),
+    ("all", 0.833),
+    ("realistic-cut", 0.030),
+    ("cut", 0.041),
+    ("hard", 0.993),
     ("lock", 1.0),
     ("hex-digest", 1.0),
     ("uuid", 1.0),
