@@ -186,3 +186,17 @@ fn on_the_command_line() {
     check_args(&["runs", "show", &token], "there is none");
     check_args(&["run", "x", "--model", "rules/m.toml", "--data-dir", &format!("m.toml/{token}")], "store");
 }
+
+#[test]
+fn in_what_dependencies_log_at_trace_level() {
+    let (cli, token) = (Cli::new(), fake_token(10));
+    let header = format!("x-debug: {token}");
+    let server = Server::start(Script::refusal(400, &header, &format!("no: {token}")));
+    let key = made_up_key();
+    let prepare = |command: &mut Command| {
+        command.env("PROBITY_LOG", "trace").env("OPENAI_API_KEY", &key);
+    };
+    // The client's library tells its connections at this level, so its log does come through.
+    check(&cli, &token, &ask(&server), prepare, "TRACE");
+    check(&cli, &key, &ask(&server), prepare, "TRACE");
+}
