@@ -234,7 +234,7 @@ pub enum Said {
 }
 
 /// Why a call does not run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
     /// For programs.
     pub code: DenialCode,

@@ -45,6 +45,10 @@ fn start_at(cli: &Cli, server: &Server) -> Running {
     running
 }
 
+/// Longer than the hundred bytes or so of prose that a stream holds back until it knows that nothing begins in them.
+const BEGINNING: &str = "It begins well, and it goes on as it began for a good while longer than anybody would think who reads \
+    no further than the first of its lines, and then it ";
+
 #[test]
 fn an_interrupt_ends_a_run_whose_model_is_silent() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -68,7 +72,7 @@ fn a_run_that_shall_outlive_its_terminal_does() {
 
 #[test]
 fn an_interrupt_ends_a_run_in_the_middle_of_its_answer() {
-    let (cli, server) = (Cli::new(), Server::start(Script::stalled("It begins well, and ")));
+    let (cli, server) = (Cli::new(), Server::start(Script::stalled(BEGINNING)));
     let mut running = start_at(&cli, &server);
     running.until("the beginning of the answer", |out, _| out.contains("begins"));
     cancel(&cli, running, Signal::INT);
@@ -184,7 +188,7 @@ fn an_interrupt_at_any_moment_leaves_a_whole_record() {
 
 #[test]
 fn a_killed_run_is_listed_as_broken_off_and_can_be_read() {
-    let (cli, server) = (Cli::new(), Server::start(Script::stalled("It begins well, and ")));
+    let (cli, server) = (Cli::new(), Server::start(Script::stalled(BEGINNING)));
     let mut running = start_at(&cli, &server);
     running.until("the beginning of the answer", |out, _| out.contains("begins"));
     let listed = cli.run(&["runs", "list", "--json"]).json();
