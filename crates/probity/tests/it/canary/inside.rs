@@ -14,8 +14,8 @@ use probity_core::{Host, SystemClock, Task, run_task};
 use probity_egress::{Egress, SamePrincipal};
 use probity_egress_io::RedactedLayer;
 use probity_testkit::{
-    Acts, Judges, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, Watcher,
-    principal, run_id,
+    Acts, Judges, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn,
+    Watcher, principal, run_id,
 };
 use serde_json::json;
 use tracing::subscriber::with_default;
@@ -161,9 +161,11 @@ async fn corpus_redaction_in_what_policies_and_people_say_and_break_with() {
     check(&canaries, calling().policy(Judges::Fails(words.clone())), "somebody left [REDACTED").await;
     check(&canaries, calling().policy(Judges::Panics(words.clone())), "somebody left [REDACTED").await;
     let asking = || calling().policy(Judges::asks("a person must see it"));
-    check(&canaries, asking().approver(ScriptedApprover::refusing("eve", &words)), "somebody left [REDACTED").await;
+    check(&canaries, asking().approver(ScriptedApprover::refusing("eve", &words)), "somebody left [REDACTED")
+        .await;
     let panicking = words.clone();
-    let approver = ScriptedApprover::new(move |_| -> Option<Answer> { std::panic::panic_any(panicking.clone()) });
+    let approver =
+        ScriptedApprover::new(move |_| -> Option<Answer> { std::panic::panic_any(panicking.clone()) });
     check(&canaries, asking().approver(approver), "somebody left [REDACTED").await;
 }
 
@@ -231,7 +233,8 @@ fn corpus_redaction_in_records_of_a_log() {
     let model = ModelError::new(ModelErrorClass::Auth, words.clone()).with_hint(words.clone());
     let io = std::io::Error::other(words.clone());
     let all = logged(|| {
-        let _span = tracing::info_span!("span", words = words.as_str(), later = tracing::field::Empty).entered();
+        let _span =
+            tracing::info_span!("span", words = words.as_str(), later = tracing::field::Empty).entered();
         tracing::Span::current().record("later", words.as_str());
         tracing::info!("{words}");
         tracing::warn!(%words, other = ?words);

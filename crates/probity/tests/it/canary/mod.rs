@@ -253,7 +253,9 @@ fn corpus_redaction_in_what_the_model_streams() {
     for name in ["reasoning_content", "content"] {
         body.extend(pieces.iter().map(|piece| event(name, piece)));
     }
-    body.push_str("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n");
+    body.push_str(
+        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+    );
     let server = Server::start(Script::answer(200, &["content-type: text/event-stream"], body));
     let args = [&ask(&server) as &[&str], &["--reasoning"]].concat();
     let cli = Cli::new();
@@ -292,7 +294,12 @@ fn corpus_redaction_in_files_their_names_and_tools() {
     check_call(&names, "fs_list", "{ path = '.' }", "I was told: ");
     let missing = toml::Value::from(told(&canaries).replace('\n', " ")).to_string();
     check_call(&content, "fs_read", &format!("{{ path = {missing} }}"), "I was told: ");
-    check_call(&content, "fs_search", &format!("{{ pattern = {missing}, path = {missing} }}"), "I was told: ");
+    check_call(
+        &content,
+        "fs_search",
+        &format!("{{ pattern = {missing}, path = {missing} }}"),
+        "I was told: ",
+    );
     check_call(&content, "fs_read", &format!("{{ path = 'notes.txt', {missing} = 1 }}"), "I was told: ");
 }
 
@@ -304,14 +311,23 @@ fn corpus_redaction_in_task_files_and_arguments() {
     let line = told.replace('\n', " ");
     cli.file("m.toml", "[[rule]]\nname = 'x'\nwhen = [{ kind = 'person', match = '(?s)(?<all>.+)' }]\ntext = 'You said {all}'\n");
     let check_args = |args: &[&str], shows: &str| check_all(&cli, &canaries, args, |_| (), shows);
-    cli.file("task.toml", format!("title = {quoted}\nprompt = {quoted}\nmodel = 'rules/m.toml'\ninstructions = {quoted}\n"));
+    cli.file(
+        "task.toml",
+        format!("title = {quoted}\nprompt = {quoted}\nmodel = 'rules/m.toml'\ninstructions = {quoted}\n"),
+    );
     check_args(&["run", "task.toml"], "You said somebody left [REDACTED");
     check_args(&["run", &told, "--model", "rules/m.toml"], "You said somebody left [REDACTED");
     cli.file("broken.toml", format!("prompt = {line}\n"));
     check_args(&["run", "broken.toml"], "line 1");
     cli.file("wrong.toml", format!("prompt = 'x'\nlimits = {quoted}\n"));
     check_args(&["run", "wrong.toml"], "limits");
-    cli.file("rules.toml", format!("[[rule]]\nname = 'x'\nwhen = [{{ kind = 'person', match = '[{}' }}]\ntext = 'y'\n", line.replace('\'', "")));
+    cli.file(
+        "rules.toml",
+        format!(
+            "[[rule]]\nname = 'x'\nwhen = [{{ kind = 'person', match = '[{}' }}]\ntext = 'y'\n",
+            line.replace('\'', "")
+        ),
+    );
     check_args(&["run", "x", "--model", "rules/rules.toml"], "the pattern is broken");
     check_args(&["run", "x", "--model", &line], "PROVIDER/NAME");
     check_args(&["run", "x", "--model", "rules/m.toml", "--allow", &format!("{line}(")], "hint: a rule is");
@@ -324,7 +340,8 @@ fn corpus_redaction_in_task_files_and_arguments() {
 fn corpus_redaction_in_what_redact_is_given() {
     let (cli, canaries) = (Cli::new(), canaries());
     let told = told(&canaries);
-    let lines: String = told.lines().map(|line| format!("{}\n", json!({ "note": line, line: [line] }))).collect();
+    let lines: String =
+        told.lines().map(|line| format!("{}\n", json!({ "note": line, line: [line] }))).collect();
     let check_redact = |args: &[&str], shows: &str| {
         cli.file("in.txt", &told);
         cli.file("in.jsonl", &lines);

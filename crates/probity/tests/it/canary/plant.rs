@@ -132,7 +132,11 @@ fn made_up() -> Vec<Canary> {
     let jwt = || {
         let part = |text: &str| base64(text.as_bytes(), 0);
         let head = part(r#"{"alg":"HS256","typ":"JWT"}  "#);
-        format!("{head}.{}.{}", part(&format!(r#"{{"sub":"{}","iat":1516239022}} "#, random(8, 9))), random(9, 43))
+        format!(
+            "{head}.{}.{}",
+            part(&format!(r#"{{"sub":"{}","iat":1516239022}} "#, random(8, 9))),
+            random(9, 43)
+        )
     };
     let texts = [
         fake_token(70),
@@ -158,7 +162,8 @@ fn published() -> Vec<Canary> {
     });
     // One of a few dozen letters fits wherever one of ours does: into a header, an argument, the name of a file.
     let fits = |secret: &String| {
-        (24..120).contains(&secret.len()) && secret.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
+        (24..120).contains(&secret.len())
+            && secret.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
     };
     let known: BTreeSet<String> = secrets.filter(fits).filter(|secret| is_known(secret)).collect();
     assert!(known.len() > 300, "{} of the corpus are known by themselves", known.len());
