@@ -9,9 +9,9 @@ use std::fmt;
 use probity_egress::{SamePrincipal, egress_error, egress_text, egress_value};
 use serde::Serialize;
 
-use crate::gate::Denial;
+use crate::gate::{Asker, Denial};
 use crate::item::{Content, NativePart, ProposedCall, ReplyPartKind};
-use crate::model::{ModelError, ModelEvent};
+use crate::model::{ModelError, ModelEvent, Stop};
 use crate::policy::{PolicyError, Verdict};
 use crate::ports::{Answer, JournalError};
 use crate::record::Kept;
@@ -47,7 +47,18 @@ macro_rules! debug_as_snapshot {
     )+};
 }
 
-debug_as_snapshot!(Content, NativePart, ProposedCall, ReplyPartKind, Kept, Verdict, Denial, Target);
+debug_as_snapshot!(
+    Content,
+    NativePart,
+    ProposedCall,
+    ReplyPartKind,
+    Kept,
+    Verdict,
+    Denial,
+    Asker,
+    Stop,
+    Target
+);
 
 impl fmt::Debug for ToolOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -51,6 +51,9 @@ fn content_prints_without_a_credential() {
     check_debug(&call());
     check_debug(&NativePart { codec: "x".to_owned(), value: serde_json::json!({ "note": words() }) });
     check_debug(&Kept::Full(words().into()));
+    check_debug(&Stop::Other(words()));
+    let policy = crate::ids::PolicyName::new("rules").unwrap();
+    check_debug(&Asker { policy, reason: words() });
     check_debug(&Verdict::Deny { reason: words() });
     check_debug(&ModelEvent::CallArguments { part: 0, delta: words() });
     let by = crate::ids::PrincipalId::new("ada").unwrap();
