@@ -123,8 +123,10 @@ fn made_up() -> Vec<Canary> {
         letters.collect::<String>().chars().take(len).collect()
     };
     let upper = |seed: u64, len: usize| -> String {
-        let base32 = |c: char| if c.is_ascii_digit() { 'Q' } else { c.to_ascii_uppercase() };
-        random(seed, len).chars().map(base32).collect()
+        random(seed, len)
+            .bytes()
+            .map(|byte| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[usize::from(byte % 32)]))
+            .collect()
     };
     let digits = |seed: u64, len: usize| -> String {
         random(seed, len).bytes().map(|byte| char::from(b'1' + byte % 9)).collect()
@@ -143,7 +145,7 @@ fn made_up() -> Vec<Canary> {
         ["glp", "at-", &random(1, 20)].concat(),
         ["xo", "xb-", &digits(2, 12), "-", &digits(3, 12), "-", &random(4, 24)].concat(),
         ["sk_", "live_", &random(5, 24)].concat(),
-        ["AK", "IA", &upper(6, 16)].concat(),
+        ["AK", "IA", &upper(6, 15), "7"].concat(),
         ["np", "m_", &random(7, 36)].concat(),
         jwt(),
     ];
@@ -185,7 +187,7 @@ fn a_canary_is_found_in_every_form_and_by_a_part_of_it() {
     }
     // Real encoders, so that the forms are not only consistent with themselves.
     assert_eq!(base64(b"Many hands", 0), "TWFueSBoYW5k");
-    assert_eq!(base64(b"any hands", 1), "bnkgaGFu");
+    assert_eq!(base64(b"any hands", 1), "eSBoYW5k");
     assert_eq!(base64(b"ny hands make", 2), "eSBoYW5kcyBtYWtl");
     assert_eq!(canary.found_in("nothing of it is in here, and [REDACTED:token] is none"), None);
 }
