@@ -234,7 +234,7 @@ pub enum Said {
 }
 
 /// Why a call does not run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
     /// For programs.
     pub code: DenialCode,
@@ -301,7 +301,7 @@ impl Ruling {
 }
 
 /// A policy that wants a person to decide, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asker {
     /// Who.
     pub policy: PolicyName,

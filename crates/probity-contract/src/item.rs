@@ -38,7 +38,7 @@ pub enum Origin {
 }
 
 /// The content of an item, by the role it plays in a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     /// How the model shall behave.
@@ -82,7 +82,7 @@ pub struct ReplyPart {
 }
 
 /// The kinds of reply parts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyPartKind {
     /// Answer text.
@@ -96,7 +96,7 @@ pub enum ReplyPartKind {
 }
 
 /// A tool call as a model worded it: text, nothing of it checked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposedCall {
     /// The provider's id; may be empty or repeated.
     pub provider_id: String,
@@ -107,7 +107,7 @@ pub struct ProposedCall {
 }
 
 /// A provider's own form of a part.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct NativePart {
     /// Which codec wrote it and alone may read it.
     pub codec: String,

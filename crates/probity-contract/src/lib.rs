@@ -17,6 +17,7 @@ mod model;
 mod policy;
 mod ports;
 mod record;
+mod shown;
 mod tool;
 
 pub use cancel::Cancel;

@@ -10,6 +10,7 @@ use crate::cancel::Cancel;
 use crate::future::BoxStream;
 use crate::ids::{ModelName, ToolName};
 use crate::item::{Item, ReplyPart};
+use crate::shown::Shown;
 use crate::tool::ToolSpec;
 
 /// Something that answers a window of context items with text and proposed calls.
@@ -87,7 +88,7 @@ pub struct ModelParams {
 }
 
 /// One step of a reply as it comes in.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum ModelEvent {
     /// Answer text grew.
     Text {
@@ -137,7 +138,7 @@ pub struct ModelReply {
 }
 
 /// Why a model stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// It was done.
@@ -223,9 +224,9 @@ impl Prices {
     }
 }
 
-/// Why a model call brought no reply. `Display` is unredacted: it may quote a provider.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+/// Why a model call brought no reply. `Display` and `Debug` have passed the credential pass; the fields have not.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", Shown(message))]
 pub struct ModelError {
     /// The sort of failure.
     pub class: ModelErrorClass,

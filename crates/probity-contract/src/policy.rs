@@ -1,5 +1,6 @@
 //! The port to policies.
 
+use probity_egress::{SamePrincipal, egress_error};
 use serde::{Deserialize, Serialize};
 
 use crate::cancel::Cancel;
@@ -28,7 +29,7 @@ pub trait Policy: Send + Sync {
 }
 
 /// What a policy says of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum Verdict {
     /// It has nothing to say of this call. Where every policy abstains the call is denied.
@@ -50,9 +51,10 @@ pub enum Verdict {
     },
 }
 
-/// Why a policy could not judge. The words are redacted and cut to one line before the model reads them.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
+/// Why a policy could not judge. The words are redacted and cut to one line before the model reads them;
+/// `Display` and `Debug` have passed as well.
+#[derive(thiserror::Error)]
+#[error("{}", egress_error::<SamePrincipal>(&**.0))]
 pub struct PolicyError(#[from] Box<dyn std::error::Error + Send + Sync>);
 
 impl PolicyError {

@@ -8,6 +8,7 @@ use crate::gate::{DenialCode, PendingCall, Seat};
 use crate::ids::{CallId, ModelCallId, PrincipalId};
 use crate::model::Usage;
 use crate::record::{Emission, LimitKind};
+use crate::shown::Shown;
 
 /// Where a run's record is appended.
 pub trait Journal: Send {
@@ -27,9 +28,10 @@ pub enum Durability {
     Durable,
 }
 
-/// Why a record could not be written. `Display` may name a path; it is redacted before it leaves.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
+/// Why a record could not be written. `Display` and `Debug` have passed the credential pass; the
+/// fields have not.
+#[derive(thiserror::Error)]
+#[error("{}", Shown(message))]
 pub struct JournalError {
     /// What happened.
     pub message: String,
@@ -45,7 +47,7 @@ pub trait Approver: Send + Sync {
 }
 
 /// A person's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The call may run as shown.
     Approve {

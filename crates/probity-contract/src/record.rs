@@ -54,7 +54,7 @@ pub struct Part {
 }
 
 /// How much of a text a record keeps.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kept {
     /// All of it.

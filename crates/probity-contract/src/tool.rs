@@ -12,6 +12,7 @@ use crate::future::BoxFuture;
 use crate::gate::Permit;
 use crate::ids::ToolName;
 use crate::json::{Arguments, canonical_bytes};
+use crate::shown::Shown;
 
 /// Something that acts in the world when the gate has permitted one frozen call.
 ///
@@ -89,7 +90,7 @@ pub enum Effect {
 }
 
 /// Something that a call touches. Policies judge these beside the arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Target {
     /// A file or directory inside a declared root.
@@ -142,7 +143,7 @@ pub enum Access {
 }
 
 /// What a tool brought back. It is content for the model that asked and is not redacted on that way.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Default)]
 pub struct ToolOutput {
     /// What the model reads.
     pub text: String,
@@ -160,9 +161,10 @@ impl ToolOutput {
 
 /// Why a tool could not do it.
 ///
-/// `Display` is what the model may read after redaction; it must help to do better.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+/// The words are what the model reads; they must help to do better. `Display` and `Debug` have passed the credential pass,
+/// the field has not.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", Shown(message))]
 pub struct ToolError {
     /// The sort of failure.
     pub class: ToolErrorClass,

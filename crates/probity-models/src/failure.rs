@@ -4,13 +4,15 @@
 //! Neither ever holds the key: it is taken out of a provider's words before they are kept, since some providers quote it.
 
 use probity_contract::{ModelError, ModelErrorClass};
+use probity_egress::{SamePrincipal, bounded_summary, egress_text};
 use serde_json::Value;
 
 use crate::limits::PROVIDER_MESSAGE_CHARS_MAX;
 
 /// The error that a provider's refusal is: a status outside 2xx and the body that came with it.
 ///
-/// The words of the body are unredacted and cut to [`PROVIDER_MESSAGE_CHARS_MAX`] characters.
+/// The words of the body have gone through the credential pass and were then cut to [`PROVIDER_MESSAGE_CHARS_MAX`]
+/// characters.
 #[must_use]
 pub fn refusal(status: u16, body: &str) -> ModelError {
     let words = words_of(body);
@@ -63,13 +65,12 @@ pub(crate) fn without_key(text: &str, key: Option<&str>) -> String {
 }
 
 /// A text on one line, without control characters, cut to [`PROVIDER_MESSAGE_CHARS_MAX`].
+///
+/// Passed before it is changed and cut: no later pass would know half a credential.
 pub(crate) fn bounded(text: &str) -> String {
-    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
-    if clean.chars().count() <= PROVIDER_MESSAGE_CHARS_MAX {
-        return clean;
-    }
-    clean.chars().take(PROVIDER_MESSAGE_CHARS_MAX - 1).chain(std::iter::once('…')).collect()
+    let passed = egress_text::<SamePrincipal>(text);
+    let clean: String = passed.as_str().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    bounded_summary(&egress_text::<SamePrincipal>(&clean), PROVIDER_MESSAGE_CHARS_MAX).as_str().to_owned()
 }
 
 /// Whether a refusal says that no repetition helps: the account has no credit left.

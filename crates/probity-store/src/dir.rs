@@ -4,6 +4,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as
 use std::path::{Path, PathBuf};
 
 use probity_contract::RunId;
+use probity_egress::{SamePrincipal, bounded_summary, egress_text};
 use rustix::fs::OFlags;
 
 use crate::error::StoreError;
@@ -86,9 +87,13 @@ impl Dir {
                 _ => {
                     strange += 1;
                     if strange <= NOTICES_MAX {
-                        let shown = name.to_string_lossy();
-                        let shown: String =
-                            shown.chars().flat_map(char::escape_debug).take(NAME_CHARS_MAX).collect();
+                        // Passed before its characters are written out and before the cut.
+                        let shown = egress_text::<SamePrincipal>(&name.to_string_lossy());
+                        let shown: String = bounded_summary(&shown, NAME_CHARS_MAX)
+                            .as_str()
+                            .chars()
+                            .flat_map(char::escape_debug)
+                            .collect();
                         notices.push(format!("`{shown}` is no record of a run and is passed over"));
                     }
                 }

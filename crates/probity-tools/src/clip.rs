@@ -16,7 +16,12 @@ pub(crate) fn suffix(text: &str, bytes_max: usize) -> &str {
 ///
 /// Passed before the cut, so that no part of a credential is left at the edge, where no later pass would know it.
 pub(crate) fn word(text: &str) -> String {
-    let shown = bounded_summary(&egress_text::<SamePrincipal>(text), 200);
+    words(text, 200)
+}
+
+/// [`word`] in at most `chars_max` characters.
+pub(crate) fn words(text: &str, chars_max: usize) -> String {
+    let shown = bounded_summary(&egress_text::<SamePrincipal>(text), chars_max);
     shown.as_str().chars().map(|c| if is_hard_to_see(c) { '\u{fffd}' } else { c }).collect()
 }
 

@@ -1,6 +1,7 @@
 use probity_contract::{
     Body, CallId, Fact, ItemId, Kept, ModelCallId, Opinion, PartId, ReplyPart, ReplyPartKind, Said, Verdict,
 };
+use probity_egress::{SamePrincipal, bounded_summary, egress_text};
 use serde::Serialize;
 
 use crate::facts::{kind_of, parts_of};
@@ -11,7 +12,10 @@ use crate::story::call_of;
 /// Characters of [`Moment::words`].
 pub const MOMENT_CHARS_MAX: usize = 200;
 
-/// One entry for display: its place, its subject, and one short line. The line has passed no exit.
+/// One entry for display: its place, its subject, and one short line.
+///
+/// The line went through the credential pass before it was cut, so that no part of a credential is left at its end, where no
+/// later pass would know it. It is no exit for all that: whoever shows it passes it for whom it is shown to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Moment {
     /// The entry.
@@ -111,9 +115,10 @@ impl Record {
         let (mut text, mut calls) = (String::new(), 0_u32);
         for part in kept {
             match part.kind {
-                ReplyPartKind::Text(words) if text.len() < MOMENT_CHARS_MAX => text.push_str(&words),
+                // All of it: a credential may go on from one part into the next.
+                ReplyPartKind::Text(words) => text.push_str(&words),
                 ReplyPartKind::Call(_) => calls += 1,
-                ReplyPartKind::Text(_) | ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => {}
+                ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => {}
             }
         }
         if text.is_empty() && calls > 0 { format!("{calls} calls") } else { beginning(&text) }
@@ -194,11 +199,10 @@ fn name_of(value: &impl Serialize) -> String {
 }
 
 fn beginning(text: &str) -> String {
-    text.chars().take(MOMENT_CHARS_MAX).collect()
+    bounded_summary(&egress_text::<SamePrincipal>(text), MOMENT_CHARS_MAX).as_str().to_owned()
 }
 
 fn one_line(text: &str) -> String {
-    let plain =
-        text.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c });
-    plain.take(MOMENT_CHARS_MAX).collect::<String>().trim_end().to_owned()
+    let plain = |c: char| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c };
+    beginning(text).chars().map(plain).collect::<String>().trim_end().to_owned()
 }

@@ -4,12 +4,13 @@ mod cli;
 mod command;
 mod exit;
 mod interrupt;
+mod logging;
+mod panics;
 mod render;
 mod settings;
 mod task_file;
 mod wire;
 
-use std::panic;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -25,8 +26,9 @@ fn main() -> ExitCode {
     // The shell tool starts this program again to build the sandbox from within; that must come before anything else.
     probity_tools::maybe_run_sandbox_helper();
     let screen = Arc::new(Screen::new());
-    tell_panics(&screen);
+    panics::tell(&screen);
     settings::know_keys();
+    logging::start(&screen);
     let code = match parse(&screen) {
         Ok(cli) => run(&cli, &screen),
         Err(code) => code,
@@ -101,15 +103,4 @@ type Passed = Egress<SamePrincipal>;
 fn error_document(code: Code, message: &Passed, hint: Option<&Passed>) -> EgressValue<SamePrincipal> {
     let error = serde_json::json!({ "exit_code": code as u8, "message": message, "hint": hint });
     egress_value(&serde_json::json!({ "error": error }))
-}
-
-/// A panic is an exit, too: its text passes like any other.
-fn tell_panics(screen: &Arc<Screen>) {
-    let screen = Arc::clone(screen);
-    panic::set_hook(Box::new(move |info| {
-        let at = info.location().map(ToString::to_string).unwrap_or_default();
-        let words = info.payload_as_str().unwrap_or("a panic with a non-text payload");
-        let line: Passed = egress_text(&format!("internal error at {at}: {words}"));
-        screen.tell(&line);
-    }));
 }

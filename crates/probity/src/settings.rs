@@ -20,6 +20,11 @@ pub(crate) fn data_dir(given: Option<PathBuf>) -> Result<PathBuf, Fatal> {
         })
 }
 
+/// What shall be logged, from `PROBITY_LOG`.
+pub(crate) fn log_filter() -> Option<String> {
+    std::env::var("PROBITY_LOG").ok().filter(|text| !text.is_empty())
+}
+
 /// Makes the redaction passes know every provider's key that is set, also where a command does not use it: a record or a
 /// tool may quote it.
 pub(crate) fn know_keys() {

@@ -301,7 +301,9 @@ impl Driver {
         let (journal, written) = if durable && threads == RuntimeFlavor::MultiThread {
             // Reaching the medium takes milliseconds, in which this thread has other work. The journal goes along rather
             // than the work elsewhere (`block_in_place`), which is not to be had inside a `LocalSet`.
-            tokio::task::spawn_blocking(append).await.map_err(|error| error.to_string())?
+            tokio::task::spawn_blocking(append)
+                .await
+                .map_err(|error| egress_error::<SamePrincipal>(&error).as_str().to_owned())?
         } else {
             append()
         };

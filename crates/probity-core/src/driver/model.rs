@@ -124,16 +124,18 @@ struct Deltas {
     call: ModelCallId,
     watch: Watch,
     text: Redactor<SamePrincipal>,
-    reasoning: Redactor<SamePrincipal>,
+    /// Of the reasoning under way; its end is held back and belongs before the text that follows.
+    reasoning: Option<Redactor<SamePrincipal>>,
 }
 
 impl Deltas {
     fn new(call: ModelCallId, watch: Watch) -> Self {
-        Self { call, watch, text: Redactor::new(), reasoning: Redactor::new() }
+        Self { call, watch, text: Redactor::new(), reasoning: None }
     }
 
     fn text(&mut self, delta: &str) {
         if self.watch.has_observer() {
+            self.end_reasoning();
             let delta = self.text.push(delta);
             if !delta.is_empty() {
                 self.watch.notify(&Event::Text { call: self.call, delta });
@@ -143,18 +145,23 @@ impl Deltas {
 
     fn reasoning(&mut self, delta: &str) {
         if self.watch.has_observer() {
-            let delta = self.reasoning.push(delta);
+            let delta = self.reasoning.get_or_insert_with(Redactor::new).push(delta);
             if !delta.is_empty() {
                 self.watch.notify(&Event::Reasoning { call: self.call, delta });
             }
         }
     }
 
-    fn flush(self) {
-        let (text, reasoning) = (self.text.finish(), self.reasoning.finish());
-        if !reasoning.is_empty() {
-            self.watch.notify(&Event::Reasoning { call: self.call, delta: reasoning });
+    fn end_reasoning(&mut self) {
+        let delta = self.reasoning.take().map(Redactor::finish);
+        if let Some(delta) = delta.filter(|delta| !delta.is_empty()) {
+            self.watch.notify(&Event::Reasoning { call: self.call, delta });
         }
+    }
+
+    fn flush(mut self) {
+        self.end_reasoning();
+        let text = self.text.finish();
         if !text.is_empty() {
             self.watch.notify(&Event::Text { call: self.call, delta: text });
         }

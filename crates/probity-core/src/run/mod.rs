@@ -18,6 +18,7 @@ mod turns;
 pub(crate) mod words;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 
 use probity_contract::{
@@ -44,7 +45,7 @@ const TITLE_CHARS_MAX: usize = 80;
 ///
 /// What always holds: no `RunTool` step without a permit; a `Record` step that tells of an effect comes before the step
 /// that makes it; every proposed call gets exactly one result item; after `Done` nothing but `Done` comes.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(try_from = "RunState")]
 pub struct Run {
     state: RunState,
@@ -53,6 +54,13 @@ pub struct Run {
     changed: bool,
     // Notices to observers. They are lost over a pause: what happened stands in the record.
     events: VecDeque<Event>,
+}
+
+/// Its id and how it ended, and nothing that was said in it.
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("id", self.id()).field("ending", &self.ending()).finish_non_exhaustive()
+    }
 }
 
 /// One thing for the driver to do.
@@ -180,7 +188,7 @@ pub enum Outcome {
 pub struct Unexpected;
 
 /// Everything of a run that can be written down.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RunState {
     spec: RunSpec,
     ledger: Ledger,

@@ -1,6 +1,7 @@
 //! All that a run is given before its first step.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use probity_contract::{
@@ -13,7 +14,7 @@ use serde_json::Value;
 use crate::schema::{Schema, SchemaError};
 
 /// The plain data of a task. Two runs with equal specs and equal outcomes have equal records.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
     /// The run's id.
     pub run: RunId,
@@ -41,6 +42,13 @@ pub struct RunSpec {
     pub items: Vec<FirstItem>,
     /// Milliseconds since 1970 UTC.
     pub started_at_unix_ms: u64,
+}
+
+/// Which run of which model it is, and nothing of what it shall read.
+impl fmt::Debug for RunSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunSpec").field("run", &self.run).field("model", &self.model).finish_non_exhaustive()
+    }
 }
 
 /// An item that stands in the window from the start.

@@ -206,3 +206,28 @@ async fn the_hint_of_a_failed_model_call_is_handed_on() {
     assert!(!played.everything_that_left().contains(&secret) && !hint.as_str().contains(&secret));
     assert!(ask(Turn::fails(ModelErrorClass::Auth, "no")).await.finished.hint.is_none());
 }
+
+/// A stream holds a little back. What it held of the reasoning is told before the answer begins, and a long answer is
+/// told while it comes.
+#[tokio::test(start_paused = true)]
+async fn deltas_come_in_order_and_before_the_end() {
+    let thought = "The bill is due on Friday, and the vendor is known from the years before. ".repeat(4);
+    let words = "It will be paid on Thursday, which leaves a day for the bank to say no to it. ".repeat(12);
+    let reasoning = ReplyPart { kind: ReplyPartKind::Reasoning(thought.clone()), native: None };
+    let parts = vec![reasoning, ReplyPart::text(words.clone())];
+    let played = ask(Turn::parts(parts, Stop::EndTurn).streamed_by(9)).await;
+    let (mut thoughts, mut texts) = (Vec::new(), Vec::new());
+    for event in played.watcher.events() {
+        match event {
+            Event::Reasoning { delta, .. } => {
+                assert!(texts.is_empty(), "`{delta}` comes behind the answer's beginning");
+                thoughts.push(delta.as_str().to_owned());
+            }
+            Event::Text { delta, .. } => texts.push(delta.as_str().to_owned()),
+            _ => {}
+        }
+    }
+    assert_eq!((thoughts.concat(), texts.concat()), (thought, words));
+    assert!(texts.len() > 20, "{texts:?}");
+    assert!(texts.last().unwrap().len() < 400, "{texts:?}");
+}

@@ -293,10 +293,13 @@ async fn dropping_the_stream_closes_the_connection() {
 async fn the_key_is_in_no_text() {
     let echo = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}."}}}}"#);
     let in_stream = format!("data: {echo}\n\n");
-    for script in [Script::answer(401, &[], &echo), Script::answer(200, &[], &in_stream)] {
+    // Taken out of a body before it is read, and by the pass where a reply that had begun is found to be an error.
+    let refused = (Script::answer(401, &[], &echo), "[key]");
+    let reported = (Script::answer(200, &[], &in_stream), "[REDACTED:registered]");
+    for (script, mask) in [refused, reported] {
         let (_, outcome, _) = run(vec![script]).await;
         let error = outcome.unwrap_err();
-        assert!(error.message.contains("Incorrect API key provided: [key]."), "{error}");
+        assert!(error.message.contains(&format!("Incorrect API key provided: {mask}.")), "{error}");
         assert!(!format!("{error:?}").contains(KEY));
     }
     let server = Server::start(Vec::new()).await;

@@ -13,7 +13,7 @@ const LINES_MAX: usize = 50_000;
 const NAMED_MAX: usize = 2;
 /// Bytes of a line that are compared and shown.
 const LINE_BYTES_MAX: usize = 400;
-const SHOWN_BYTES_MAX: usize = 60;
+const SHOWN_CHARS_MAX: usize = 60;
 /// Per cent of likeness from which a line is worth naming.
 const LIKENESS_MIN: usize = 50;
 
@@ -39,7 +39,7 @@ pub(super) fn nearest(content: &[u8], old: &str, stop: &Stop) -> Result<Option<S
     let words: Vec<String> = best
         .iter()
         .map(|(score, line, text)| {
-            let shown = clip::word(clip::prefix(text, SHOWN_BYTES_MAX));
+            let shown = clip::words(text, SHOWN_CHARS_MAX);
             let how =
                 if *score > 100 { " has this line, so white space or the lines after it differ" } else { "" };
             format!("line {line} `{shown}`{how}")

@@ -107,7 +107,9 @@ impl View {
         let mut view = Self { lines: vec![head], cut_arguments: Vec::new(), hides_credential: false };
         view.arguments(call);
         for target in call.targets() {
-            view.lines.push(words().text("  it touches ").passed(&target_words(target)).done());
+            let (target, hides) = target_words(target);
+            view.hides_credential |= hides;
+            view.lines.push(words().text("  it touches ").passed(&target).done());
         }
         for asker in &question.askers {
             let policy = one_line_untrusted(asker.policy.as_str(), LINE_CHARS_MAX);
@@ -133,9 +135,8 @@ impl View {
             self.lines.push(Egress::fixed("    no arguments"));
         }
         for (name, value) in &members {
-            let written = format!("{} = {}", visible(name), visible(&value.to_string()));
-            let whole = egress_text::<SamePrincipal>(&written);
-            self.hides_credential |= whole.as_str() != written;
+            let (whole, hides) = shown(&format!("{name} = {value}"));
+            self.hides_credential |= hides;
             let chars = whole.as_str().chars().count();
             if chars <= ARGUMENT_CHARS_MAX {
                 self.lines.push(words().text("    ").passed(&whole).done());
@@ -150,7 +151,8 @@ impl View {
     }
 }
 
-fn target_words(target: &Target) -> Passed {
+/// What the call touches, on one line, and whether a part of it was redacted.
+fn target_words(target: &Target) -> (Passed, bool) {
     let text = match target {
         Target::Path { root, path, resolved, access, recursive } => {
             let access = match access {
@@ -165,7 +167,19 @@ fn target_words(target: &Target) -> Passed {
         Target::Command { argv } => format!("command {argv:?}"),
         Target::Other { what, value } => format!("{what} {value}"),
     };
-    one_line_untrusted(&visible(&text), LINE_CHARS_MAX)
+    let (whole, hides) = shown(&text);
+    (one_line_untrusted(whole.as_str(), LINE_CHARS_MAX), hides)
+}
+
+/// The text with what cannot be seen written out, and whether a part of it was redacted.
+///
+/// Passed first as it is: a credential with a character written out in its middle is none that a pass knows.
+fn shown(text: &str) -> (Passed, bool) {
+    let passed = egress_text::<SamePrincipal>(text);
+    let written = visible(passed.as_str());
+    let whole = egress_text::<SamePrincipal>(&written);
+    let hides = passed.as_str() != text || whole.as_str() != written;
+    (whole, hides)
 }
 
 /// The text with every character that cannot be seen, or that turns the direction of writing, written out.

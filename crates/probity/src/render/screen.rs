@@ -3,6 +3,7 @@
 //! It takes only checked text, and makes control sequences in it inert: whatever a model or a tool wrote cannot move
 //! the cursor, change a title or hide a line.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -150,7 +151,19 @@ impl Screen {
         self.with(|_| ());
     }
 
+    /// Does something while the screen is held, as its own work does.
+    #[cfg(test)]
+    pub(crate) fn at_work(&self, act: impl FnOnce()) {
+        self.with(|_| act());
+    }
+
     fn with(&self, act: impl FnOnce(&mut State)) {
+        let Some(_turn) = Turn::take() else {
+            // A panic or a log record out of our own work below: the lock is this thread's and would be waited for for
+            // ever. Where the lines stand is not known here, so a new one is begun.
+            act(&mut State { err_open: true, ..State::default() });
+            return;
+        };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(spinner) = state.spinner.take() {
             spinner.finish_and_clear();
@@ -159,6 +172,27 @@ impl Screen {
             Some(bar) => bar.suspend(|| act(&mut state)),
             None => act(&mut state),
         }
+    }
+}
+
+thread_local! {
+    static AT_THE_SCREEN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// This thread's time at the screen, which it has once at a time.
+struct Turn;
+
+impl Turn {
+    fn take() -> Option<Self> {
+        // A thread that has torn down its values is not at the screen, and tells its last panic.
+        let there = AT_THE_SCREEN.try_with(|there| there.replace(true)).unwrap_or(false);
+        (!there).then_some(Self)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let _torn_down = AT_THE_SCREEN.try_with(|there| there.set(false));
     }
 }
 

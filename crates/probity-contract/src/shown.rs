@@ -1,0 +1,134 @@
+//! How values that hold foreign words print: through the credential pass, so that a `{:?}` in somebody's log is no leak.
+//!
+//! `Debug` is the exit that nobody decides on: an assertion, a log field, a derive around it. The words themselves stay as they
+//! are in the fields, for code that may see them.
+
+use std::error::Error;
+use std::fmt;
+
+use probity_egress::{SamePrincipal, egress_error, egress_text, egress_value};
+use serde::Serialize;
+
+use crate::gate::{Asker, Denial};
+use crate::item::{Content, NativePart, ProposedCall, ReplyPartKind};
+use crate::model::{ModelError, ModelEvent, Stop};
+use crate::policy::{PolicyError, Verdict};
+use crate::ports::{Answer, JournalError};
+use crate::record::Kept;
+use crate::tool::{Target, ToolError, ToolOutput};
+
+/// A text that prints passed, bare in `Display` and quoted in `Debug`.
+pub(crate) struct Shown<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&egress_text::<SamePrincipal>(self.0), f)
+    }
+}
+
+impl fmt::Debug for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&egress_text::<SamePrincipal>(self.0), f)
+    }
+}
+
+/// A snapshot of the value under its type's name.
+fn snapshot(f: &mut fmt::Formatter<'_>, name: &str, value: &impl Serialize) -> fmt::Result {
+    write!(f, "{name}({})", egress_value::<SamePrincipal>(value).as_value())
+}
+
+macro_rules! debug_as_snapshot {
+    ($($name:ident),+) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                snapshot(f, stringify!($name), self)
+            }
+        }
+    )+};
+}
+
+debug_as_snapshot!(
+    Content,
+    NativePart,
+    ProposedCall,
+    ReplyPartKind,
+    Kept,
+    Verdict,
+    Denial,
+    Asker,
+    Stop,
+    Target
+);
+
+impl fmt::Debug for ToolOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { text, trusted } = self;
+        f.debug_struct("ToolOutput").field("text", &Shown(text)).field("trusted", trusted).finish()
+    }
+}
+
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { class, message } = self;
+        f.debug_struct("ToolError").field("class", class).field("message", &Shown(message)).finish()
+    }
+}
+
+impl fmt::Debug for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { class, message, hint } = self;
+        let hint = hint.as_deref().map(Shown);
+        f.debug_struct("ModelError")
+            .field("class", class)
+            .field("message", &Shown(message))
+            .field("hint", &hint)
+            .finish()
+    }
+}
+
+impl fmt::Debug for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        chain(f, "JournalError", self)
+    }
+}
+
+impl fmt::Debug for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        chain(f, "PolicyError", self)
+    }
+}
+
+fn chain(f: &mut fmt::Formatter<'_>, name: &str, error: &dyn Error) -> fmt::Result {
+    f.debug_tuple(name).field(&egress_error::<SamePrincipal>(error)).finish()
+}
+
+impl fmt::Debug for ModelEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut part = |name: &str, part: &u32, words: &str| {
+            f.debug_struct(name).field("part", part).field("words", &Shown(words)).finish()
+        };
+        match self {
+            Self::Text { part: at, delta } => part("Text", at, delta),
+            Self::Reasoning { part: at, delta } => part("Reasoning", at, delta),
+            Self::CallStarted { part: at, name } => part("CallStarted", at, name),
+            Self::CallArguments { part: at, delta } => part("CallArguments", at, delta),
+            Self::Finished(reply) => f.debug_tuple("Finished").field(reply).finish(),
+        }
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Approve { by } => f.debug_struct("Approve").field("by", by).finish(),
+            Self::Refuse { by, reason } => {
+                f.debug_struct("Refuse").field("by", by).field("reason", &Shown(reason)).finish()
+            }
+            Self::Nobody => f.write_str("Nobody"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "shown_tests.rs"]
+mod tests;
