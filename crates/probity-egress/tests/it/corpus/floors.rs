@@ -2,8 +2,8 @@
 //! it was last set; raise them with the engine.
 
 const FLOORS: &[(&str, f64)] = &[
-    ("realistic", 0.885),
-    ("all", 0.833),
+    ("realistic", 0.900),
+    ("all", 0.845),
     ("realistic-cut", 0.030),
     ("cut", 0.041),
     ("hard", 0.993),
