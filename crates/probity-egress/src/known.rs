@@ -23,6 +23,11 @@ impl KnownForms {
         self.pairs.get(usize::from(pair >> 6)).is_some_and(|word| word >> (pair & 63) & 1 != 0)
     }
 
+    /// Whether `text` has a form in it.
+    pub(crate) fn is_within(&self, text: &str) -> bool {
+        self.forms.iter().any(|form| text.contains(&**form))
+    }
+
     /// One bit for each pair of bytes, or nothing.
     pub(crate) fn pairs(&self) -> &[u64] {
         &self.pairs

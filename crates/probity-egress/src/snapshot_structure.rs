@@ -162,6 +162,10 @@ fn pair_name(item: &Tree) -> Option<&str> {
 /// What becomes of a text that stands after another in an array.
 fn after(before: &str, text: &str) -> Option<Tree> {
     let value = Tree::String(text.to_owned());
+    // A marker names nothing: what it replaced did not either.
+    if before.contains("[REDACTED:") {
+        return None;
+    }
     let Some(flag) = before.strip_prefix('-') else {
         // A list of names is no list of values: here the value must look like one.
         let looks = match classify(before)? {

@@ -1,4 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::process::{Command, Stdio};
 use std::sync::mpsc;

@@ -145,6 +145,11 @@ impl<'a> Cursor<'a> {
         (byte.is_ascii() && byte != 0x1b && self.at < self.limit).then_some(byte)
     }
 
+    /// Whether a marker is next: what stood in its place has been dealt with, and what is before it was judged with it.
+    pub(crate) fn is_at_marker(&self) -> Result<bool, Starved> {
+        self.clone().literal("[REDACTED:")
+    }
+
     /// Whether an encoded character may follow directly on the next one.
     pub(crate) fn is_encoded_next(&self) -> Result<bool, Starved> {
         let mut ahead = self.clone();
@@ -188,6 +193,18 @@ impl<'a> Cursor<'a> {
     /// Operating-system commands are not looked through: they carry text (a title, a link) that must itself be read.
     fn control_sequence(&mut self, start: usize) -> Result<usize, Starved> {
         if self.next_raw()? != Some('[') {
+            return Ok(0);
+        }
+        // A marker behind a lone ESC is a marker.
+        let mut marker = self.clone();
+        let mut is_marker = true;
+        for expected in "REDACTED:".chars() {
+            is_marker = marker.next_raw()? == Some(expected);
+            if !is_marker {
+                break;
+            }
+        }
+        if is_marker {
             return Ok(0);
         }
         for _ in 0..CSI_CHARS_MAX {

@@ -34,6 +34,11 @@ pub(super) fn begins(text: &str) -> bool {
     find(first, &Cursor::open(text, 0, true)).is_ok_and(|found| found.is_some())
 }
 
+/// Whether the dashes before the first line of a block are next.
+pub(super) fn is_header(cursor: &Cursor<'_>) -> Result<bool, Starved> {
+    cursor.clone().literal("-----BEGIN")
+}
+
 fn header(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
     let mut ahead = cursor.clone();
     if ahead.run(5, |c| c == '-')? < 4 {

@@ -75,7 +75,7 @@ impl Marks {
         let bytes = text.as_bytes();
         let start = from.saturating_sub(BEFORE_BLOCK_BYTES);
         let end = bytes.len().min(to + AHEAD_BYTES);
-        let mut run_end = start;
+        let mut run = Run::default();
         let window = bytes.get(start..end).unwrap_or_default();
         let pairs = triggers.pairs();
         let set =
@@ -95,7 +95,7 @@ impl Marks {
                 for byte in eight {
                     let pair = u16::from_be_bytes([prev, *byte]);
                     if set(pair) != 0 {
-                        self.hit(text, at, pair, triggers, &mut run_end);
+                        self.hit(text, at, pair, triggers, &mut run);
                     }
                     prev = *byte;
                     at += 1;
@@ -108,7 +108,7 @@ impl Marks {
         for byte in rest.iter().chain(&[0]) {
             let pair = u16::from_be_bytes([prev, *byte]);
             if set(pair) != 0 {
-                self.hit(text, at, pair, triggers, &mut run_end);
+                self.hit(text, at, pair, triggers, &mut run);
             }
             prev = *byte;
             at += 1;
@@ -142,7 +142,7 @@ impl Marks {
         }
     }
 
-    fn hit(&mut self, text: &str, at: usize, pair: u16, triggers: &Triggers<'_>, run_end: &mut usize) {
+    fn hit(&mut self, text: &str, at: usize, pair: u16, triggers: &Triggers<'_>, run: &mut Run) {
         let bytes = text.as_bytes();
         for action in triggers.actions(pair) {
             match action {
@@ -172,19 +172,12 @@ impl Marks {
                     }
                 }
                 Action::Flag => {
-                    let glued =
-                        at.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
-                    if glued {
-                        continue;
-                    }
                     let name = bytes.iter().skip(at + 1).take(FLAG_NAME_BYTES_MAX);
                     let len = name.take_while(|b| is_name(**b)).count();
                     self.set(at + 1 + len, Asked::NAMES);
                 }
                 Action::Run => {
-                    if at >= *run_end {
-                        *run_end = self.run(bytes, at);
-                    }
+                    self.run(bytes, at, run);
                 }
                 Action::Anchor { anchor, offset } => {
                     if let Some(start) = at.checked_sub(*offset)
@@ -213,36 +206,47 @@ impl Marks {
         }
     }
 
-    /// Marks where a value may begin that contains the letter and digit at `at`, and returns the end of its run.
-    fn run(&mut self, bytes: &[u8], at: usize) -> usize {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let len = rest.iter().take(AHEAD_BYTES).take_while(|b| is_run(**b)).count();
+    /// Marks where a value may begin that has the digit at `at`: at every word of its run from [`BEFORE_BYTES_MAX`] before
+    /// to [`BEFORE_BLOCK_BYTES`] behind a digit, whichever digit of the run is seen first.
+    fn run(&mut self, bytes: &[u8], at: usize, run: &mut Run) {
         let before = bytes.get(..at).unwrap_or_default();
-        let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is_run(**b)).count();
-        // Something invisible or encoded may stand inside.
-        let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
-        if back + len >= RUN_BYTES_MIN || goes_on {
-            for start in at - back..at + len {
+        let is_same = at < run.end;
+        if !is_same {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let len = rest.iter().take(AHEAD_BYTES).take_while(|b| is_run(**b)).count();
+            let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is_run(**b)).count();
+            // Something invisible or encoded may stand inside.
+            let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
+            *run = Run { end: at + len, marked: at - back, is_value: back + len >= RUN_BYTES_MIN || goes_on };
+            if back < BEFORE_BYTES_MAX && (back + len >= TOKEN_BYTES_MIN || goes_on) {
+                self.set(at - back, Asked::TOKENS.and(Asked::ANCHORED));
+            }
+            if run.is_value {
+                self.blank_before(bytes, at);
+            }
+        }
+        if run.is_value {
+            let to = run.end.min(at + BEFORE_BLOCK_BYTES);
+            for start in run.marked.max(at.saturating_sub(BEFORE_BYTES_MAX))..to {
                 let inside = start.checked_sub(1).and_then(|at| bytes.get(at));
                 if !inside.is_some_and(u8::is_ascii_alphanumeric) {
                     self.set(start, Asked::VALUES);
                 }
             }
+            run.marked = run.marked.max(to);
         }
-        if back + len >= TOKEN_BYTES_MIN || goes_on {
-            self.set(at - back, Asked::TOKENS.and(Asked::ANCHORED));
+    }
+
+    /// A blank can be an operator: the first one after the word before.
+    fn blank_before(&mut self, bytes: &[u8], at: usize) {
+        let before = bytes.get(..at).unwrap_or_default();
+        let word =
+            before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| !b.is_ascii_whitespace()).count();
+        let blanks = bytes.get(..at - word).unwrap_or_default().iter().rev().take(BLANKS_MAX);
+        let blanks = blanks.take_while(|b| matches!(b, b' ' | b'\t')).count();
+        if blanks > 0 {
+            self.set(at - word - blanks, Asked::NAMES);
         }
-        if back + len >= RUN_BYTES_MIN || goes_on {
-            // A blank can be an operator: the first one after the word before.
-            let word =
-                before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| !b.is_ascii_whitespace()).count();
-            let blanks = bytes.get(..at - word).unwrap_or_default().iter().rev().take(BLANKS_MAX);
-            let blanks = blanks.take_while(|b| matches!(b, b' ' | b'\t')).count();
-            if blanks > 0 {
-                self.set(at - word - blanks, Asked::NAMES);
-            }
-        }
-        at + len
     }
 
     /// Marks where a URL, or a path, may begin around `at`.
@@ -255,6 +259,16 @@ impl Marks {
             self.set(start, Asked::LOCATIONS);
         }
     }
+}
+
+/// The run of letters, digits and signs that is being marked.
+#[derive(Debug, Default)]
+struct Run {
+    end: usize,
+    /// Up to where its words are marked.
+    marked: usize,
+    /// Whether it is long enough to be a value.
+    is_value: bool,
 }
 
 fn is_name(byte: u8) -> bool {

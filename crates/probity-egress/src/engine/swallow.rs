@@ -52,7 +52,10 @@ impl Swallow {
         let mut ahead = cursor.clone();
         match self {
             Self::While(class) => {
-                ahead.eat_if(*class)?;
+                // Dashes may be of a token; those of a key block begin one.
+                if !key_block::is_header(cursor)? {
+                    ahead.eat_if(*class)?;
+                }
             }
             Self::Quoted(quote) => {
                 if !quote.closes(cursor)? {

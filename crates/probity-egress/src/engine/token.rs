@@ -1,6 +1,7 @@
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
+use super::key_block;
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Class, Glue, Kind, Shape, Step, shapes_from};
@@ -71,6 +72,7 @@ impl Body {
         while count < max
             && let Some(c) = ahead.peek()?
             && class(c)
+            && !(c == '-' && key_block::is_header(ahead)?)
         {
             ahead.eat(c)?;
             count += 1;
