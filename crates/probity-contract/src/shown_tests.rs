@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
 

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
