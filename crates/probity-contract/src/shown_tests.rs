@@ -1,4 +1,3 @@
-
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
 

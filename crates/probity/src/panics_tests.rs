@@ -1,4 +1,3 @@
-
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;

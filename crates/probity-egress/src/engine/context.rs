@@ -34,10 +34,11 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
     let mut text = String::new();
     let mut end = ahead.offset();
     while text.len() < VALUE_CHARS_MAX
-        && let Some(c) = ahead.next()?
+        && let Some(c) = ahead.peek()?
         && is_value_char(c)
     {
         text.push(c);
+        ahead.next()?;
         if !matches!(c, '.' | '-') {
             end = ahead.offset();
         }
@@ -60,6 +61,9 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
     let mut padding = cursor.after(end - cursor.offset());
     padding.run(2, |c| c == '=')?;
     let end = padding.offset();
+    if padding.is_at_marker()? || ahead.is_at_marker()? {
+        return Ok(None);
+    }
     let value = text.trim_end_matches(['.', '-']);
     let look = Look::of(value);
     if look == Look::Plain || is_placeholder(value) {

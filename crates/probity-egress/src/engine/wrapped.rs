@@ -49,6 +49,9 @@ pub(super) fn find(
         run.push(c);
         ahead.next()?;
     }
+    if ahead.is_at_marker()? {
+        return Ok(None);
+    }
     let long = run.len() >= RUN_CHARS_MAX;
     let Some(text) = decoded(&run) else { return Ok(None) };
     let mut report = Report::new();

