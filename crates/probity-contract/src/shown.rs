@@ -47,18 +47,21 @@ macro_rules! debug_as_snapshot {
     )+};
 }
 
-debug_as_snapshot!(
-    Content,
-    NativePart,
-    ProposedCall,
-    ReplyPartKind,
-    Kept,
-    Verdict,
-    Denial,
-    Asker,
-    Stop,
-    Target
-);
+debug_as_snapshot!(Content, NativePart, ProposedCall, ReplyPartKind, Kept, Verdict, Denial, Asker, Target);
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::EndTurn => "EndTurn",
+            Self::ToolCalls => "ToolCalls",
+            Self::MaxTokens => "MaxTokens",
+            Self::StopSequence => "StopSequence",
+            Self::Refused => "Refused",
+            Self::Paused => "Paused",
+            Self::Other(reason) => return f.debug_tuple("Other").field(&Shown(reason)).finish(),
+        })
+    }
+}
 
 impl fmt::Debug for ToolOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
