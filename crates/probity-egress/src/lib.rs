@@ -57,12 +57,39 @@
 //! # What is not promised
 //!
 //! - That every secret is found. A credential without a known shape, name, place or registration is text like any other.
-//!   What the corpus of published fixtures measures is asserted in `tests/it/corpus.rs`; the figures must not fall.
-//! - Encodings: a shape inside base64, percent or entity encoding is not undone; registered secrets are found in theirs.
+//!   What the corpus of published fixtures measures is asserted in `tests/it/corpus/floors.rs`; the figures must not fall.
+//! - Every encoding. Percent, entity and `\u` encoding are undone, base64 and hexadecimal looked into (their first 3,600
+//!   characters, two deep); compression and encryption are not. Registered secrets are found in their own encodings.
+//! - That a control sequence is one: a letter that a terminal would take for its end is not seen as text, except where a
+//!   registered secret begins with it.
 //! - That a text which already holds our markers is ours: one in a value says that the value has been dealt with.
 //! - That passed text is true or harmless. Text of foreign origin goes through [`one_line_untrusted`] or
 //!   [`fenced_for_human`], which make it inert to terminals and keep it inside its frame; they do not make it obedient.
 //! - Relative paths, host names without a scheme and IP addresses stay in the [`Human`] tier.
+//!
+//! # Names elsewhere
+//!
+//! Two published interfaces of a TypeScript agent core name the same ideas; a reader who comes from there finds them here.
+//!
+//! | there | here | what differs |
+//! |---|---|---|
+//! | `Egress<T>`, a branded string | [`Egress<T>`](Egress) | a type of its own: no `From`, no `Deserialize`; what must not compile is tested |
+//! | `EgressTier`: `"same-principal"`, `"human"` | [`Tier`]: [`SamePrincipal`], [`Human`] | types, sealed; a tier is chosen at compile time |
+//! | `egressText(tier, text, report?)` | [`egress_text`], [`egress_text_reporting`]; for a stream [`Redactor`] | one pass for both tiers; any chunking gives the bytes of the whole |
+//! | `redactSecrets(s, report?)` | `egress_text::<SamePrincipal>` | |
+//! | `redactHostLeaks(s, report?)` | `egress_text::<Human>` | |
+//! | `egressThrownText(tier, err)` | [`egress_error`], [`egress_panic`] | the chain of sources in one text, bounded by [`ERROR_CHAIN_MAX`] and [`ERROR_BYTES_MAX`]; a panic's payload of any usual type |
+//! | `egressValue(tier, value)` | [`egress_value`], [`EgressValue`] | always plain data, an error included; a member with a credential name is replaced whole, objects and arrays too; limits in depth, members and bytes; a value that refers to itself ends at the depth |
+//! | `extensionWords(s, max)` | [`extension_words`] | |
+//! | `boundedRedactedSummary(value, max)` | [`bounded_summary`] over what [`egress_text`] or [`egress_value`] returned | takes passed text only, so that a cut before the pass does not compile |
+//! | `untrustedEgressForHuman(value, { label, max })` | [`fenced_for_human`] | the label is cleaned and bounded too; every line carries the fence's bar |
+//! | `inlineUntrusted` | [`one_line_untrusted`] | stable when repeated |
+//! | `summarizeRedactions` | [`summarize`], [`ReportSummary`] | |
+//! | `RedactionReport`, `RedactionFinding`, `SummarizableFinding` | [`Report`], [`Finding`] | spans in the input and in the output, a keyed fingerprint; never the text |
+//! | `RedactionConfidence`, `RedactionSource` | [`Confidence`], [`Source`] | |
+//! | secrets that the host registers | [`register_secret`] | found in their encodings too |
+//! | `policyThrowLine(err)` | `one_line_untrusted(egress_error(err).as_str(), max)` | the engine's, where a policy is asked: passed, then one line, then cut |
+//! | `failedJudgmentDeny`, `policyCheckAbortedDeny`, `reportPolicyThrow` | none in this crate | the engine denies with its code for a failed policy, tells a cancellation by the task's signal, and reports a failure once, as passed words without a cause |
 
 mod clean;
 mod egress;
