@@ -101,6 +101,11 @@ impl<'a> Behind<'a> {
         Some(word)
     }
 
+    /// Whether something was removed directly before.
+    pub(super) fn is_at_removal(&self) -> bool {
+        self.at > 0 && self.at == self.floor
+    }
+
     /// The character before what was read, left unread.
     pub(super) fn peek(&self) -> Option<char> {
         self.clone().next()

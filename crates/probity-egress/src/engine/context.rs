@@ -61,7 +61,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
     let mut padding = cursor.after(end - cursor.offset());
     padding.run(2, |c| c == '=')?;
     let end = padding.offset();
-    if padding.is_at_marker()? || ahead.is_at_marker()? {
+    if padding.is_at_marker()? || ahead.is_before_marker()? {
         return Ok(None);
     }
     let value = text.trim_end_matches(['.', '-']);

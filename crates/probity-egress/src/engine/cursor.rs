@@ -150,6 +150,16 @@ impl<'a> Cursor<'a> {
         self.clone().literal("[REDACTED:")
     }
 
+    /// Whether a marker stands for the value of what is before: behind blanks, an operator and a quote.
+    pub(crate) fn is_before_marker(&self) -> Result<bool, Starved> {
+        let mut ahead = self.clone();
+        ahead.run(12, |c| matches!(c, ' ' | '\t'))?;
+        ahead.run(3, |c| matches!(c, '=' | ':' | '>'))?;
+        ahead.run(12, |c| matches!(c, ' ' | '\t'))?;
+        ahead.run(8, |c| matches!(c, '"' | '\'' | '`' | '\\'))?;
+        ahead.is_at_marker()
+    }
+
     /// Whether an encoded character may follow directly on the next one.
     pub(crate) fn is_encoded_next(&self) -> Result<bool, Starved> {
         let mut ahead = self.clone();

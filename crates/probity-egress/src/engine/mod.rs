@@ -264,16 +264,18 @@ impl Engine {
         // What is invisible goes through on its own; detectors start at what is visible, and look through the rest.
         let hidden = cursor.hidden()?;
         if hidden > 0 {
-            // What looks like the last letter of a control sequence may be the first of a registered secret.
-            let letter = cursor.after(hidden - 1);
-            if asked.has(Asked::ALL)
-                && text.as_bytes().get(at) == Some(&0x1b)
-                && let Some(first) = letter.peek()?
-                && let Some(found) = known::find(&self.known, first, &letter)?
-            {
-                self.copy(text, at + hidden - 1, out);
-                self.replace(text, found, out, report);
-                return Ok(());
+            // What looks like part of a control sequence may begin a registered secret.
+            if text.as_bytes().get(at) == Some(&0x1b) && !self.known.pairs().is_empty() {
+                for inside in 1..hidden {
+                    let raw = cursor.after(inside);
+                    if let Some(first) = raw.peek()?
+                        && let Some(found) = known::find(&self.known, first, &raw)?
+                    {
+                        self.copy(text, at + inside, out);
+                        self.replace(text, found, out, report);
+                        return Ok(());
+                    }
+                }
             }
             self.copy(text, at + hidden, out);
             return Ok(());

@@ -36,7 +36,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         text.push(c);
         ahead.next()?;
     }
-    if !is_mixed(&text) || ahead.is_at_marker()? {
+    if !is_mixed(&text) || ahead.is_before_marker()? {
         return Ok(None);
     }
     let end = ahead.offset();

@@ -149,6 +149,10 @@ fn turned_round(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
         name.push(c);
         ahead.next()?;
     }
+    // Of a name that goes on in what was removed, half is left.
+    if ahead.is_at_marker()? {
+        return Ok(None);
+    }
     let Some((kind, strength)) = credential(&name) else { return Ok(None) };
     let secret = value::is_secret(&value, strength, Operator::Argument, &name);
     Ok(secret.then(|| found(kind, start - cursor.offset(), end - start, None)))

@@ -28,7 +28,12 @@ pub(super) fn find(
     behind: &Behind<'_>,
     engine: &Engine,
 ) -> Result<Option<Found>, Starved> {
-    if !is_encoded(first) || first == '=' || behind.peek().is_some_and(|c| is_encoded(c) && c != '=') {
+    // Behind a removal stands the rest of something, and not the beginning of a run.
+    if behind.is_at_removal()
+        || !is_encoded(first)
+        || first == '='
+        || behind.peek().is_some_and(|c| is_encoded(c) && c != '=')
+    {
         return Ok(None);
     }
     let mut ahead = cursor.clone();
