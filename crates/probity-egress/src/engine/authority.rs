@@ -1,7 +1,9 @@
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
-use super::value::{Drawn, is_drawn, is_placeholder, looks_random};
+use super::drawn::{Drawn, is_drawn};
+use super::placeholder::is_placeholder;
+use super::shape::looks_random;
 use crate::report::{Confidence, Source};
 
 /// How long the part of a URL between `//` and its path may be.

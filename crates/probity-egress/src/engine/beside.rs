@@ -3,10 +3,11 @@
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
+use super::drawn::{Drawn, is_drawn};
 use super::name::Named;
 use super::operator::{self, Operator, Quote};
 use super::swallow::Swallow;
-use super::value::{self, Drawn, is_drawn};
+use super::value;
 use crate::report::{Confidence, Source};
 
 /// How much before a name is looked at.

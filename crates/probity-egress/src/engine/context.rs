@@ -7,8 +7,9 @@
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
+use super::drawn::{Drawn, is_drawn};
+use super::placeholder::is_placeholder;
 use super::swallow::Swallow;
-use super::value::{Drawn, is_drawn, is_placeholder};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Mention, mention};
 

@@ -1,10 +1,4 @@
-#![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "tests read the corpus")]
-
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-
-use flate2::read::GzDecoder;
+use probity_testkit::redaction_rows;
 
 use super::Engine;
 use super::cursor::reads;
@@ -26,17 +20,10 @@ fn marked(text: &str, locations: bool) -> String {
 
 #[test]
 fn corpus_redaction_marks_overlook_nothing() {
-    let corpora = std::env::var_os("PROBITY_CORPORA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora"), PathBuf::from);
-    for name in ["dev", "transforms"] {
-        let Ok(file) = File::open(corpora.join(format!("redaction/{name}.jsonl.gz"))) else {
-            println!("skipped: redaction/{name}.jsonl.gz is not there");
-            continue;
-        };
-        for line in BufReader::new(GzDecoder::new(file)).lines() {
-            let row: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
-            let text = row["text"].as_str().unwrap();
+    for file in ["dev.jsonl.gz", "transforms.jsonl.gz"] {
+        for row in redaction_rows(file).unwrap_or_default() {
             for locations in [false, true] {
+                let text = row.text.as_str();
                 assert_eq!(marked(text, locations), exhaustive(text, locations), "in {text:?}");
             }
         }

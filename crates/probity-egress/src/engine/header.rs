@@ -1,8 +1,10 @@
 //! Headers that carry credentials whatever their value looks like.
 
 use super::cursor::{Cursor, Starved};
+use super::drawn::{Drawn, is_drawn};
 use super::name::is_name_char;
 use super::operator::{Operator, Quote};
+use super::placeholder::is_placeholder;
 use super::swallow::Swallow;
 use super::value::{self, Value};
 use super::{Found, wrap};
@@ -43,7 +45,7 @@ pub(super) fn authorization(
         return Ok(None);
     }
     let plausible = text.len() >= 6
-        && !value::is_placeholder(text)
+        && !is_placeholder(text)
         && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
         && !(quote.is_none() && text.contains('('));
     Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
@@ -92,13 +94,12 @@ fn is_session(pair: &str) -> bool {
     let Some((name, value)) = pair.trim().split_once('=') else { return false };
     let body = value.trim_end_matches('=');
     let compares = body.contains("==") || body.is_empty();
-    let word = body.len() < 2
-        || !body.bytes().any(|b| b.is_ascii_digit()) && value::is_drawn(body) == value::Drawn::No;
+    let word = body.len() < 2 || !body.bytes().any(|b| b.is_ascii_digit()) && is_drawn(body) == Drawn::No;
     let session = matches!(classify_name(name), Some(Name::Credential(..)))
         || name.to_ascii_lowercase().contains("sess");
     !compares
         && !ABOUT.iter().any(|about| name.eq_ignore_ascii_case(about))
-        && !value::is_placeholder(value)
+        && !is_placeholder(value)
         && (!word || session && body.len() >= 4)
 }
 

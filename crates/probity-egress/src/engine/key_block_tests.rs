@@ -1,10 +1,5 @@
+use super::super::checks::check;
 use crate::{SamePrincipal, egress_text};
-
-fn check(input: &str, expected: &str) {
-    let out = egress_text::<SamePrincipal>(input);
-    assert_eq!(out.as_str(), expected, "for {input:?}");
-    assert_eq!(egress_text::<SamePrincipal>(out.as_str()), out, "twice for {input:?}");
-}
 
 /// Lines of base64 that begin with `start`.
 fn body(start: &str, lines: usize, line_break: &str) -> String {

@@ -1,8 +1,11 @@
 mod authority;
 mod behind;
 mod beside;
+#[cfg(test)]
+mod checks;
 mod context;
 mod cursor;
+mod drawn;
 mod header;
 mod key_block;
 mod known;
@@ -11,7 +14,10 @@ mod name;
 mod note;
 mod operator;
 mod password_hash;
+mod placeholder;
+mod plausible;
 mod scan;
+mod shape;
 mod structure;
 mod swallow;
 mod token;
@@ -30,9 +36,9 @@ use crate::report::{Confidence, Finding, Report, Source};
 use behind::{BEHIND_BYTES_MAX, Behind};
 pub(crate) use cursor::is_zero_width;
 use cursor::{Cursor, Starved};
+pub(crate) use plausible::looks_drawn;
 use scan::{AHEAD_BYTES, Asked, Marks, Triggers};
 use swallow::Swallow;
-pub(crate) use value::looks_drawn;
 
 /// How much is scanned at once.
 const BLOCK_BYTES: usize = 32 * 1024;

@@ -1,6 +1,8 @@
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
+use super::drawn::{Drawn, is_drawn};
 use super::operator::{self, Operator, Quote};
+use super::plausible;
 use super::swallow::Swallow;
 use super::value::{self, Value};
 use super::{Found, beside, header, token, user_flag, wrap};
@@ -318,7 +320,7 @@ fn credential(
     // `#define API_KEY "…"`; with a name in small letters it is prose.
     if operator == Operator::Blank
         && quote.is_some()
-        && !(value::is_constant(name) && strength != Strength::Key)
+        && !(plausible::is_constant(name) && strength != Strength::Key)
     {
         return Ok(None);
     }
@@ -339,12 +341,12 @@ fn credential(
     let account = operator == Operator::Blank
         && name == "password"
         && quote.is_none()
-        && value::is_plain_run(&value.text)
+        && plausible::is_plain_run(&value.text)
         && beside::says(behind, &["machine "])
         && beside::says(behind, &["login "]);
     let paired = account
-        || named.paired && strength == Strength::Password && quote.is_none() && value::is_word(&value);
-    if !paired && !value::is_secret(&value, strength, operator, name) {
+        || named.paired && strength == Strength::Password && quote.is_none() && plausible::is_word(&value);
+    if !paired && !plausible::is_secret(&value, strength, operator, name) {
         return Ok(None);
     }
     // The name found it; a vendor's shape says more about what it is.
@@ -376,9 +378,7 @@ fn own_bracket(behind: &Behind<'_>, value: &mut Value, ahead: &mut Cursor<'_>) -
     }
     let mut line = behind.clone();
     line.run(LINE_CHARS_MAX, |c| !matches!(c, '(' | '[' | '{') && !super::swallow::is_line_break(c));
-    if line.peek().is_none_or(super::swallow::is_line_break)
-        && value::is_drawn(&value.text) >= value::Drawn::Maybe
-    {
+    if line.peek().is_none_or(super::swallow::is_line_break) && is_drawn(&value.text) >= Drawn::Maybe {
         value.text.push(c);
         *ahead = on;
     }

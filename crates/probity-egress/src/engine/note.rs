@@ -7,7 +7,8 @@
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
-use super::value::{self, Drawn, is_drawn, is_placeholder};
+use super::drawn::{Drawn, is_camel, is_drawn};
+use super::placeholder::is_placeholder;
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -76,7 +77,7 @@ fn is_mixed(text: &str) -> bool {
         && has(u8::is_ascii_uppercase)
         && text.bytes().take(start).any(|b| b.is_ascii_digit())
         && is_drawn(text) >= Drawn::Maybe
-        && !value::is_camel(text)
+        && !is_camel(text)
 }
 
 /// What follows a value.

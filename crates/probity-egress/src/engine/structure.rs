@@ -3,9 +3,12 @@ use std::borrow::Cow;
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
+use super::drawn::{Drawn, is_drawn};
 use super::operator::{Operator, Quote};
+use super::plausible;
+use super::shape::is_symbolic;
 use super::swallow::Swallow;
-use super::value::{self, Drawn};
+use super::value;
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -113,8 +116,8 @@ fn after_words(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>
     }
     let Some((kind, strength)) = credential(&name) else { return Ok(None) };
     let quoted_value = value::read_quoted(&mut ahead.clone(), quote)?;
-    let drawn = value::is_drawn(&quoted_value.text) >= Drawn::Maybe || value::is_symbolic(&quoted_value.text);
-    if drawn && (!comma || value::is_constant(&name)) {
+    let drawn = is_drawn(&quoted_value.text) >= Drawn::Maybe || is_symbolic(&quoted_value.text);
+    if drawn && (!comma || plausible::is_constant(&name)) {
         return quoted(cursor, ahead, quote, kind, strength, &name);
     }
     Ok(None)
@@ -154,7 +157,7 @@ fn turned_round(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
         return Ok(None);
     }
     let Some((kind, strength)) = credential(&name) else { return Ok(None) };
-    let secret = value::is_secret(&value, strength, Operator::Argument, &name);
+    let secret = plausible::is_secret(&value, strength, Operator::Argument, &name);
     Ok(secret.then(|| found(kind, start - cursor.offset(), end - start, None)))
 }
 
@@ -200,7 +203,7 @@ fn member(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Sta
     }
     let start = ahead.offset();
     let value = value::read_bare(&mut ahead)?;
-    let secret = value::is_secret(&value, strength, Operator::Colon, &name);
+    let secret = plausible::is_secret(&value, strength, Operator::Colon, &name);
     let then = value.long.then_some(Swallow::Bare);
     Ok(secret.then(|| found(kind, start - cursor.offset(), ahead.offset() - start, then)))
 }
@@ -216,7 +219,7 @@ fn quoted(
 ) -> Result<Option<Found>, Starved> {
     let start = ahead.offset();
     let value = value::read_quoted(&mut ahead, quote)?;
-    if !value::is_secret(&value, strength, Operator::Argument, name) {
+    if !plausible::is_secret(&value, strength, Operator::Argument, name) {
         return Ok(None);
     }
     let then = value.long.then_some(Swallow::Quoted(quote));

@@ -1,14 +1,4 @@
-use crate::{SamePrincipal, egress_text};
-
-fn check(input: &str, expected: &str) {
-    let out = egress_text::<SamePrincipal>(input);
-    assert_eq!(out.as_str(), expected, "for {input:?}");
-    assert_eq!(egress_text::<SamePrincipal>(out.as_str()), out, "twice for {input:?}");
-}
-
-fn stays(input: &str) {
-    check(input, input);
-}
+use super::super::checks::{check, stays};
 
 #[test]
 fn arguments_of_calls() {

@@ -4,6 +4,7 @@ use super::Found;
 use super::cursor::{Cursor, Starved};
 use super::name::rest_of;
 use super::operator::Quote;
+use super::placeholder::is_placeholder;
 use super::swallow::Swallow;
 use super::value;
 use crate::report::{Confidence, Source};
@@ -20,17 +21,10 @@ pub(super) fn find(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<
     let plausible = !user.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '['))
         && (!user.is_empty() || word.quoted)
         && password.len() >= 4
-        && !value::is_placeholder(password)
+        && !is_placeholder(password)
         && !password.chars().all(|c| c.is_ascii_digit());
-    Ok((plausible && !text.contains("[REDACTED:")).then(|| Found {
-        rule: "user-flag",
-        kind: "password",
-        source: Source::Structure,
-        confidence: Confidence::Medium,
-        keep: start - cursor.offset(),
-        cut: ahead.offset() - start,
-        then: word.then,
-    }))
+    let cut = ahead.offset() - start;
+    Ok((plausible && !text.contains("[REDACTED:")).then(|| found(start - cursor.offset(), cut, word.then)))
 }
 
 /// The password of `-uuser:password`, whose user was read before.
@@ -41,18 +35,23 @@ pub(super) fn glued(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option
     let text = value.text.as_str();
     let plausible = text.len() >= 4
         && !value.is_marked()
-        && !value::is_placeholder(text)
+        && !is_placeholder(text)
         && !text.starts_with("//")
         && !text.chars().all(|c| c.is_ascii_digit());
-    Ok(plausible.then(|| Found {
+    let cut = ahead.offset() - start;
+    Ok(plausible.then(|| found(start - cursor.offset(), cut, rest_of(&value))))
+}
+
+fn found(keep: usize, cut: usize, then: Option<Swallow>) -> Found {
+    Found {
         rule: "user-flag",
         kind: "password",
         source: Source::Structure,
         confidence: Confidence::Medium,
-        keep: start - cursor.offset(),
-        cut: ahead.offset() - start,
-        then: rest_of(&value),
-    }))
+        keep,
+        cut,
+        then,
+    }
 }
 
 /// A word as a shell reads it: quotes at its beginning and behind its colon belong to it.

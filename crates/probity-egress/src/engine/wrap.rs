@@ -1,8 +1,9 @@
 //! Values that a terminal or a mailer broke over lines.
 
 use super::cursor::{Cursor, Starved};
+use super::drawn::{Drawn, is_drawn};
 use super::swallow::Swallow;
-use super::value::{Drawn, VALUE_CHARS_MAX, Value, is_drawn};
+use super::value::{VALUE_CHARS_MAX, Value};
 use super::{Found, token};
 use crate::report::Confidence;
 

@@ -1,0 +1,263 @@
+use super::drawn::{Drawn, is_drawn};
+use super::key_block;
+use super::operator::Operator;
+use super::placeholder::is_placeholder;
+use super::shape::{Shape, is_identifier, is_long_hex, is_noise, looks_random};
+use super::value::Value;
+use crate::vocabulary::{Strength, classify_name};
+
+/// Whether a value is one word that stands for itself.
+pub(super) fn is_word(value: &Value) -> bool {
+    let text = value.text.as_str();
+    !value.is_marked()
+        && text.len() >= 4
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '!' | '@' | '#' | '*' | '+'))
+        && !is_placeholder(text)
+}
+
+/// Whether a value without quotes is one run of letters, digits and joiners, with a digit beside a letter or digit.
+pub(super) fn is_plain_run(text: &str) -> bool {
+    text.len() >= 8
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'+' | b'~'))
+        && text
+            .as_bytes()
+            .windows(2)
+            .any(|pair| pair.iter().all(u8::is_ascii_alphanumeric) && pair.iter().any(u8::is_ascii_digit))
+}
+
+/// Whether a value under a credential name is one to remove.
+///
+/// A name decides more than the look of the value: a commit hash under `password` is a password. What is spared is what
+/// stands for a value without being one, and code.
+pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, name: &str) -> bool {
+    let text = value.text.trim();
+    // A key block is more than its first line, and has a detector of its own.
+    if value.is_marked() || text.is_empty() || key_block::begins(text) {
+        return false;
+    }
+    if value.long {
+        return value.quote.is_some() || !text.contains(['(', '{']);
+    }
+    if is_placeholder(text) || is_location(text) || is_header_name(text) || same_word(text, name) {
+        return false;
+    }
+    if strength == Strength::Key && is_pattern(text) {
+        return false;
+    }
+    if strength != Strength::Password && text.len() <= 10 && is_sequence(text) {
+        return false;
+    }
+    let shape = Shape::of(text);
+    if value.quote.is_some() {
+        if between_strings(text) {
+            return false;
+        }
+        // After a comma or in a comparison, a word is more often the next name than a password.
+        if operator == Operator::Argument && !shape.mixed() && text.len() <= 12 {
+            return false;
+        }
+        return match strength {
+            Strength::Password => {
+                text.len() >= 4 && (!shape.is_prose() || is_passphrase(text)) && !shape.is_code_name(text, 12)
+            }
+            Strength::Secret => {
+                text.len() >= 6 && (!shape.is_prose() || is_passphrase(text)) && !shape.is_code_name(text, 20)
+            }
+            Strength::Key => {
+                let drawn = text.len() >= 8
+                    && shape.blanks == 0
+                    && (shape.digits > 0
+                        || is_long_hex(text)
+                        || (is_drawn(text) == Drawn::Surely && classify_name(text).is_none()))
+                    && shape.is_random(text);
+                drawn || is_noise(text, &shape) || is_serial(text)
+            }
+        };
+    }
+    if text.starts_with(['{', '$'])
+        && text.chars().nth(1).is_some_and(|c| c.is_ascii_alphabetic() || c == '{')
+        && !text.contains(|c: char| !(c.is_alphanumeric() || "_{}$:=.?/#- ".contains(c)))
+        && shape.digits <= 1
+    {
+        return false;
+    }
+    match operator {
+        Operator::Argument => false,
+        Operator::Blank | Operator::Flag if strength == Strength::Key && operator == Operator::Blank => {
+            text.len() >= 15 && shape.is_token() && shape.digits >= 3 && shape.is_random(text)
+        }
+        Operator::Blank => text.len() >= 12 && shape.is_token() && shape.digits >= 2 && shape.is_random(text),
+        Operator::Tight | Operator::Flag | Operator::Tag => {
+            if shape.is_code(text) {
+                return false;
+            }
+            match strength {
+                Strength::Password => {
+                    text.len() >= 4 && (shape.mixed() || operator != Operator::Tight || is_constant(name))
+                }
+                Strength::Secret => {
+                    text.len() >= 6 && (shape.mixed() || is_constant(name) || is_drawn(text) == Drawn::Surely)
+                }
+                Strength::Key => {
+                    text.len() >= 8 && (shape.digits > 0 || is_long_hex(text)) && shape.is_random(text)
+                }
+            }
+        }
+        Operator::Equals | Operator::Colon => {
+            if shape.is_code(text) {
+                return false;
+            }
+            match strength {
+                Strength::Password => text.len() >= 5 && shape.mixed(),
+                Strength::Secret => {
+                    text.len() >= 8 && shape.mixed() && (shape.digits > 0 || shape.is_symbolic())
+                }
+                Strength::Key => {
+                    let dense = text.len() >= 10 && shape.digits * 3 >= text.len() && shape.letters() >= 3;
+                    (text.len() >= 12 && shape.digits > 1 || dense) && shape.is_random(text)
+                        || is_serial(text)
+                }
+            }
+        }
+    }
+}
+
+/// Four groups or more of as many capitals and digits, as keys of licences are written.
+fn is_serial(text: &str) -> bool {
+    let mut groups = text.split('-');
+    let len = groups.next().map_or(0, str::len);
+    let capital = |group: &str| group.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+    let drawn = text.bytes().any(|b| b.is_ascii_digit()) || is_drawn(&text.replace('-', "")) >= Drawn::Maybe;
+    (4..=8).contains(&len)
+        && text.split('-').count() >= 4
+        && text.split('-').all(|group| group.len() == len && capital(group))
+        && drawn
+}
+
+/// A regular expression.
+fn is_pattern(text: &str) -> bool {
+    ["(?", "[0-9", "[a-z", "[A-Z", "[^"].iter().any(|sign| text.contains(sign))
+}
+
+/// Whether the value of a member with a common word for a name is a secret.
+pub(crate) fn looks_drawn(text: &str) -> bool {
+    text.len() >= 8 && looks_random(text) && !is_placeholder(text)
+}
+
+/// `abcd1234`, `abcdefgh`: typed along the alphabet to show where something goes.
+fn is_sequence(text: &str) -> bool {
+    let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
+    let steps = letters.clone().zip(letters.clone().skip(1)).filter(|(a, b)| *b == a + 1).count();
+    steps >= 5 && steps * 4 >= letters.count() * 3
+}
+
+/// Words in small letters with blanks between, and none that sentences about passwords are made with.
+fn is_passphrase(text: &str) -> bool {
+    const OF_SENTENCES: &[&str] = &[
+        "a",
+        "again",
+        "an",
+        "are",
+        "at",
+        "be",
+        "been",
+        "can",
+        "cannot",
+        "change",
+        "changed",
+        "characters",
+        "confirm",
+        "correct",
+        "does",
+        "enter",
+        "failed",
+        "field",
+        "for",
+        "forgot",
+        "from",
+        "has",
+        "have",
+        "if",
+        "in",
+        "incorrect",
+        "invalid",
+        "is",
+        "least",
+        "match",
+        "may",
+        "missing",
+        "must",
+        "new",
+        "no",
+        "not",
+        "of",
+        "old",
+        "on",
+        "or",
+        "password",
+        "passwords",
+        "please",
+        "required",
+        "reset",
+        "secret",
+        "should",
+        "that",
+        "the",
+        "this",
+        "to",
+        "too",
+        "token",
+        "type",
+        "use",
+        "used",
+        "user",
+        "was",
+        "will",
+        "wrong",
+        "you",
+        "your",
+    ];
+    let words = text.split_whitespace();
+    (3..=8).contains(&words.clone().count())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c == ' ')
+        && !words.clone().any(|word| OF_SENTENCES.contains(&word))
+}
+
+/// Written as environment variables are.
+pub(super) fn is_constant(name: &str) -> bool {
+    name.chars().any(|c| c.is_ascii_uppercase()) && !name.chars().any(|c| c.is_ascii_lowercase())
+}
+
+/// A file or an address, which other detectors look into.
+fn is_location(text: &str) -> bool {
+    let path = ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start));
+    let plain = |c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.' | '-' | '_' | '~');
+    (path && text.chars().filter(|c| !plain(*c)).count() * 6 <= text.len())
+        || text.split_once("://").is_some_and(|(scheme, _)| is_identifier(scheme))
+}
+
+/// `X-Api-Key`.
+fn is_header_name(text: &str) -> bool {
+    text.strip_prefix(['X', 'x'])
+        .and_then(|rest| rest.strip_prefix('-'))
+        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphabetic() || c == '-'))
+}
+
+fn same_word(text: &str, name: &str) -> bool {
+    let plain = |s: &str| -> String {
+        s.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    plain(text) == plain(name)
+}
+
+/// The quote closed a string that ended in the name: `"password: " + x`, `"Password:",rememberMe:"…"`, or opened a
+/// selector: `"#add-password"`.
+fn between_strings(text: &str) -> bool {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some('+' | '.') => chars.next().is_some_and(|c| c == ' ' || c == '$'),
+        Some(',' | ';' | ')') => true,
+        Some('#') => chars.all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '_')),
+        Some(_) | None => false,
+    }
+}
