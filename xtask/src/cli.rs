@@ -21,7 +21,7 @@ Commands:
   redaction-report  What the credential pass finds in the redaction corpus, beside the targets
             [--json] [--transforms] [--misses KIND]
   fuzz    Look for texts for which a promise of the redaction passes does not hold
-            [text|stream|value|known…] [--seconds N] [--seed N] [--input FILE]
+            [text|stream|value|known…] [--seconds N] [--texts N] [--seed N] [--input FILE]
   redaction-bench   How fast the credential pass is, beside scans of the same text in the same run
             [--mb N] [--json] [INPUT]...
   help    Print this

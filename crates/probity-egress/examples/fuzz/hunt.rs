@@ -39,12 +39,12 @@ impl Hunt {
         Self { target, seed, draw, pool, seen: HashSet::new(), failures: Vec::new() }
     }
 
-    /// Searches for so long, tells what it found, and says whether that is nothing.
-    pub(crate) fn run(mut self, limit: Duration) -> bool {
+    /// Searches for so long or through so many texts, tells what it found, and says whether that is nothing.
+    pub(crate) fn run(mut self, limit: Duration, texts: u64) -> bool {
         self.target.prepare();
         let start = Instant::now();
         let mut number = 0_u64;
-        while start.elapsed() < limit && self.failures.len() < FAILURES_MAX {
+        while number < texts && start.elapsed() < limit && self.failures.len() < FAILURES_MAX {
             number += 1;
             let mut text = {
                 let (one, other) = (self.draw.below(self.pool.len()), self.draw.below(self.pool.len()));

@@ -24,7 +24,7 @@ use targets::Target;
 const HELP: &str = "\
 Looks for texts for which a promise of the passes does not hold
 
-Usage: cargo xtask fuzz [TARGET…] [--seconds N] [--seed N] [--input FILE]
+Usage: cargo xtask fuzz [TARGET…] [--seconds N] [--texts N] [--seed N] [--input FILE]
 
 Targets (default: all):
   text    no panic, a second pass changes nothing, the report says what was removed
@@ -34,6 +34,7 @@ Targets (default: all):
 
 Options:
   --seconds N   How long each target runs (default 60)
+  --texts N     How many texts each target tries at most, whatever the time (no limit by default)
   --seed N      Where the sequence of texts begins (default 1)
   --input FILE  Only check this file's text
 ";
@@ -41,6 +42,7 @@ Options:
 struct Options {
     targets: Vec<Target>,
     limit: Duration,
+    texts: u64,
     seed: u64,
     input: Option<PathBuf>,
 }
@@ -54,17 +56,19 @@ fn main() -> ExitCode {
     for target in &options.targets {
         is_well &= match &options.input {
             Some(file) => check_file(*target, file, options.seed),
-            None => Hunt::new(*target, options.seed).run(options.limit),
+            None => Hunt::new(*target, options.seed).run(options.limit, options.texts),
         };
     }
     if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Option<Options> {
-    let mut options = Options { targets: Vec::new(), limit: Duration::from_secs(60), seed: 1, input: None };
+    let limit = Duration::from_secs(60);
+    let mut options = Options { targets: Vec::new(), limit, texts: u64::MAX, seed: 1, input: None };
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--seconds" => options.limit = Duration::from_secs(arguments.next()?.parse().ok()?),
+            "--texts" => options.texts = arguments.next()?.parse().ok()?,
             "--seed" => options.seed = arguments.next()?.parse().ok()?,
             "--input" => options.input = Some(arguments.next()?.into()),
             name => options.targets.push(Target::named(name)?),

@@ -47,7 +47,12 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
                     break;
                 }
             }
-            c if c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\' | '|') => break,
+            c if c.is_whitespace()
+                || c.is_control()
+                || matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\' | '|') =>
+            {
+                break;
+            }
             _ => {}
         }
         read.push(c);

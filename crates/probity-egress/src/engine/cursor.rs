@@ -153,10 +153,7 @@ impl<'a> Cursor<'a> {
     /// Whether a marker stands for the value of what is before: behind blanks, an operator and a quote.
     pub(crate) fn is_before_marker(&self) -> Result<bool, Starved> {
         let mut ahead = self.clone();
-        ahead.run(12, |c| matches!(c, ' ' | '\t'))?;
-        ahead.run(3, |c| matches!(c, '=' | ':' | '>'))?;
-        ahead.run(12, |c| matches!(c, ' ' | '\t'))?;
-        ahead.run(8, |c| matches!(c, '"' | '\'' | '`' | '\\'))?;
+        ahead.run(24, |c| matches!(c, ' ' | '\t' | '=' | ':' | '>' | '"' | '\'' | '`' | '\\'))?;
         ahead.is_at_marker()
     }
 
@@ -198,6 +195,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Whether what follows is a marker behind its bracket, all of it visible.
+    fn goes_on_as_marker(&self) -> Result<bool, Starved> {
+        let mut ahead = self.clone();
+        for expected in "REDACTED:".chars() {
+            if ahead.next_raw()? != Some(expected) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Length of the control sequence whose ESC stands at `start`, 0 when it is none.
     ///
     /// Operating-system commands are not looked through: they carry text (a title, a link) that must itself be read.
@@ -205,21 +213,14 @@ impl<'a> Cursor<'a> {
         if self.next_raw()? != Some('[') {
             return Ok(0);
         }
-        // A marker behind a lone ESC is a marker.
-        let mut marker = self.clone();
-        let mut is_marker = true;
-        for expected in "REDACTED:".chars() {
-            is_marker = marker.next_raw()? == Some(expected);
-            if !is_marker {
-                break;
-            }
-        }
-        if is_marker {
+        // A marker behind what could be a control sequence is a marker.
+        if self.goes_on_as_marker()? {
             return Ok(0);
         }
         for _ in 0..CSI_CHARS_MAX {
             match self.next_raw()? {
                 Some('\u{20}'..='\u{3f}') => {}
+                Some('[') if self.goes_on_as_marker()? => return Ok(0),
                 Some('\u{40}'..='\u{7e}') => return Ok(self.at - start),
                 Some(_) | None => return Ok(0),
             }

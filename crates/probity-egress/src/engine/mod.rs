@@ -238,12 +238,21 @@ impl Engine {
         if self.exhaustive {
             return Asked::ALL.and(Asked::ANCHORED);
         }
-        marks.asked(self.at)
+        if self.is_behind_removal() { Asked::ALL.and(Asked::ANCHORED) } else { marks.asked(self.at) }
+    }
+
+    /// Whether the position stands directly behind a removal or a marker. There everybody is asked: what the marks say of
+    /// it depends on what was removed, and a second pass sees the marker in its place.
+    fn is_behind_removal(&self) -> bool {
+        self.at > 0 && self.at == self.floor
     }
 
     fn next_candidate(&self, text: &str, marks: &Marks) -> usize {
         #[cfg(test)]
         if self.exhaustive {
+            return self.at;
+        }
+        if self.is_behind_removal() {
             return self.at;
         }
         let mut at = self.at;

@@ -5,7 +5,7 @@ use super::operator::Quote;
 pub(super) const VALUE_CHARS_MAX: usize = 400;
 
 /// A value as far as it was read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Value {
     pub(super) text: String,
     pub(super) quote: Option<Quote>,
@@ -114,5 +114,7 @@ fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
         return Ok(false);
     }
     let name = ahead.run(40, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '))?;
-    Ok(name > 0 && ahead.eat_if(|c| matches!(c, '=' | ':'))?)
+    // `a:/b` is a path, and no name.
+    let separates = name > 0 && ahead.eat_if(|c| matches!(c, '=' | ':'))?;
+    Ok(separates && !ahead.peek()?.is_some_and(|c| matches!(c, '/' | '\\')))
 }
