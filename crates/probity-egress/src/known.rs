@@ -18,8 +18,9 @@ pub(crate) struct KnownForms {
 }
 
 impl KnownForms {
-    /// Whether a form begins with the two bytes, the first in the upper half.
-    pub(crate) fn has_pair(&self, pair: u16) -> bool {
+    /// Whether a form begins with the two bytes.
+    pub(crate) fn has_pair(&self, pair: [u8; 2]) -> bool {
+        let pair = u16::from_le_bytes(pair);
         self.pairs.get(usize::from(pair >> 6)).is_some_and(|word| word >> (pair & 63) & 1 != 0)
     }
 
@@ -28,9 +29,17 @@ impl KnownForms {
         self.forms.iter().any(|form| text.contains(&**form))
     }
 
-    /// One bit for each pair of bytes, or nothing.
-    pub(crate) fn pairs(&self) -> &[u64] {
-        &self.pairs
+    /// Whether anything is registered.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.forms.is_empty()
+    }
+
+    /// The first and the second pair of bytes of each form.
+    pub(crate) fn leading_pairs(&self) -> impl Iterator<Item = [u8; 2]> {
+        self.forms.iter().flat_map(|form| {
+            let pairs = form.as_bytes().windows(2).take(2);
+            pairs.filter_map(|pair| pair.first_chunk().copied())
+        })
     }
 
     pub(crate) fn starting_with(&self, first: char) -> impl Iterator<Item = &Arc<str>> {
@@ -65,8 +74,8 @@ pub fn register_secret(secret: &str) -> bool {
     let firsts = forms.iter().filter_map(|form| form.chars().next()).collect();
     let mut pairs = if forms.is_empty() { Vec::new() } else { vec![0; (1 << 16) / 64] };
     for form in &forms {
-        if let Some([first, second]) = form.as_bytes().first_chunk() {
-            let pair = usize::from(*first) << 8 | usize::from(*second);
+        if let Some(pair) = form.as_bytes().first_chunk() {
+            let pair = usize::from(u16::from_le_bytes(*pair));
             if let Some(word) = pairs.get_mut(pair >> 6) {
                 *word |= 1_u64 << (pair & 63);
             }

@@ -7,6 +7,11 @@ use super::undo;
 /// So many bytes of what is settled are kept, so what stands before a position is the same however the text was cut.
 pub(super) const BEHIND_BYTES_MAX: usize = 256;
 
+/// How long a control sequence may be.
+const CONTROL_BYTES_MAX: usize = super::cursor::CSI_CHARS_MAX + 3;
+/// How much is looked at at once.
+const PLAIN_BYTES: usize = 45;
+
 /// A reader over the visible text before a position, backwards.
 ///
 /// It does not go beyond the floor: the end of the last thing that was removed, or of a marker. What stood there is not
@@ -17,6 +22,8 @@ pub(super) struct Behind<'a> {
     at: usize,
     floor: usize,
     undo: bool,
+    /// From here to where it was opened, every byte is a visible character of its own.
+    plain: usize,
 }
 
 impl<'a> Behind<'a> {
@@ -25,12 +32,14 @@ impl<'a> Behind<'a> {
         while !text.is_char_boundary(floor) {
             floor += 1;
         }
-        Self { text, at, floor, undo: false }
+        let mut behind = Self { text, at, floor, undo: false, plain: at };
+        behind.is_plain_before();
+        behind
     }
 
     /// What stands before the beginning of everything.
     pub(super) fn nothing() -> Self {
-        Self { text: "", at: 0, floor: 0, undo: false }
+        Self { text: "", at: 0, floor: 0, undo: false, plain: 0 }
     }
 
     /// The same, undoing encodings as [`super::cursor::Cursor::undoing`] does.
@@ -44,14 +53,9 @@ impl<'a> Behind<'a> {
             if self.at <= self.floor {
                 return None;
             }
-            let bytes = self.text.as_bytes();
-            if !self.undo
-                && let Some([previous, last]) = bytes.get(self.floor..self.at).and_then(|b| b.last_chunk())
-                && last.is_ascii()
-                && !(matches!(previous, 0x20..=0x3f | b'[') && *last >= 0x40)
-            {
+            if !self.undo && (self.at > self.plain || self.is_plain_before()) {
                 self.at -= 1;
-                return Some(char::from(*last));
+                return self.text.as_bytes().get(self.at).copied().map(char::from);
             }
             let before = self.text.get(self.floor..self.at)?;
             let last = *before.as_bytes().last()?;
@@ -80,6 +84,18 @@ impl<'a> Behind<'a> {
             }
             self.at -= hidden;
         }
+    }
+
+    /// Looks at a piece of what stands before, and says whether the next byte is a visible character of its own: none that
+    /// may end a control sequence.
+    fn is_plain_before(&mut self) -> bool {
+        let from = self.at.saturating_sub(PLAIN_BYTES + CONTROL_BYTES_MAX).max(self.floor);
+        let piece = self.text.as_bytes().get(from..self.at).unwrap_or_default();
+        if piece.iter().fold(false, |any, b| any | (!b.is_ascii() | (*b == 0x1b))) {
+            return false;
+        }
+        self.plain = if from == self.floor { from } else { from + CONTROL_BYTES_MAX };
+        self.at > self.plain
     }
 
     /// Reads the word before as far as it is plain: ASCII letters, digits, `_`, `-` and `also`, at most `max` of them, and

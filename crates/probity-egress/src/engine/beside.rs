@@ -20,7 +20,7 @@ pub(super) fn find(
     behind: &Behind<'_>,
     named: &Named<'_>,
 ) -> Result<Option<Found>, Starved> {
-    if named.quoted && first == ':' && matches!(named.name, "d" | "dp" | "dq" | "qi" | "p" | "q" | "k") {
+    if named.enclosed && first == ':' && matches!(named.name, "d" | "dp" | "dq" | "qi" | "p" | "q" | "k") {
         return web_key(cursor, behind, named);
     }
     if matches!(named.name, "secret_id" | "secret-id" | "secretId" | "SECRET_ID") {

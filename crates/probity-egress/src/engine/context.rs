@@ -4,6 +4,8 @@
 //! digit stands beside a letter or digit. What lost: a rule for each service, with the length and alphabet of its keys;
 //! there are thousands of services, and they change their keys more often than their names.
 
+use std::borrow::Cow;
+
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
@@ -32,28 +34,31 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         return Ok(None);
     }
     let mut ahead = cursor.clone();
-    let mut text = String::new();
-    let mut end = ahead.offset();
+    let mut text = Cow::Borrowed(ahead.take_plain(VALUE_CHARS_MAX, |b| is_value_char(char::from(b))));
+    let mut end = ahead.offset() - (text.len() - text.trim_end_matches(['.', '-']).len());
     while text.len() < VALUE_CHARS_MAX
         && let Some(c) = ahead.peek()?
         && is_value_char(c)
     {
-        text.push(c);
+        text.to_mut().push(c);
         ahead.next()?;
         if !matches!(c, '.' | '-') {
             end = ahead.offset();
         }
     }
+    if text.len() < VALUE_CHARS_MIN && ahead.peek()? != Some('|') {
+        return Ok(None);
+    }
     // `application|secret`, as one credential.
     if text.len() >= 8 && text.bytes().all(|b| b.is_ascii_digit()) {
         let mut pair = cursor.after(end - cursor.offset());
         if pair.eat('|')? {
-            text.push('|');
+            text.to_mut().push('|');
             while text.len() < VALUE_CHARS_MAX
                 && let Some(c) = pair.peek()?
                 && is_value_char(c)
             {
-                text.push(c);
+                text.to_mut().push(c);
                 pair.next()?;
             }
             end = pair.offset();
@@ -67,7 +72,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
     }
     let value = text.trim_end_matches(['.', '-']);
     let look = Look::of(value);
-    if look == Look::Plain || is_placeholder(value) {
+    if look == Look::Plain {
         return Ok(None);
     }
     let enough = match said_before(behind) {
@@ -76,7 +81,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         Said::Credential => look == Look::SurelyDrawn && value.len() >= UNNAMED_CHARS_MIN,
         Said::Nothing => false,
     };
-    Ok(enough.then(|| Found {
+    Ok((enough && !is_placeholder(value)).then(|| Found {
         rule: "context",
         kind: "api-key",
         source: Source::Context,
@@ -119,18 +124,22 @@ enum Look {
 
 impl Look {
     fn of(text: &str) -> Self {
-        let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        if text.len() < VALUE_CHARS_MIN || digits == 0 || text.contains("://") {
+        let (mut digits, mut groups, mut hex, mut plain, mut small) = (0, 1, true, true, false);
+        for byte in text.bytes() {
+            digits += usize::from(byte.is_ascii_digit());
+            groups += usize::from(byte == b'-');
+            hex &= byte.is_ascii_hexdigit() || byte == b'-';
+            plain &= byte.is_ascii_alphanumeric() || byte == b'-';
+            small |= byte.is_ascii_lowercase();
+        }
+        if text.len() < VALUE_CHARS_MIN || digits == 0 {
             return Self::Plain;
         }
-        let groups = text.split('-').count();
-        let hex = text.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-        let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
         if hex && (groups == 1 && text.len() >= 20 || groups == 5 && text.len() == 36) {
             return if digits == text.len() { Self::Plain } else { Self::Identifier };
         }
         // Serial numbers: groups of capitals and digits.
-        if plain && groups >= 3 && !text.bytes().any(|b| b.is_ascii_lowercase()) && digits >= groups {
+        if plain && groups >= 3 && !small && digits >= groups {
             return Self::Drawn;
         }
         match is_drawn(text) {

@@ -110,14 +110,46 @@ impl<'a> Cursor<'a> {
     /// Reads up to `max` characters that are as asked, and says how many.
     pub(crate) fn run(&mut self, max: usize, wanted: impl Fn(char) -> bool) -> Result<usize, Starved> {
         let mut count = 0;
-        while count < max && self.eat_if(&wanted)? {
+        loop {
+            count += self.take_plain(max - count, |b| wanted(char::from(b))).len();
+            if count == max || !self.eat_if(&wanted)? {
+                return Ok(count);
+            }
             count += 1;
         }
-        Ok(count)
+    }
+
+    /// Reads up to `max` characters of the class as far as they are visible ASCII, written as themselves and have arrived;
+    /// what stops it is left to be read one by one.
+    pub(crate) fn take_plain(&mut self, max: usize, class: impl Fn(u8) -> bool) -> &'a str {
+        let from = self.at;
+        let end = self.text.len().min(self.limit).min(from.saturating_add(max));
+        let rest = self.text.as_bytes().get(from..end).unwrap_or_default();
+        let encodes = |b: u8| self.undo && matches!(b, b'%' | b'&' | b'\\');
+        let len = rest.iter().take_while(|b| is_plain(**b) && class(**b) && !encodes(**b)).count();
+        self.at += len;
+        #[cfg(test)]
+        READS.with(|reads| reads.set(reads.get() + len as u64));
+        self.text.get(from..self.at).unwrap_or_default()
     }
 
     /// Reads the literal if it is next.
     pub(crate) fn literal(&mut self, literal: &str) -> Result<bool, Starved> {
+        if !self.undo {
+            let expected = literal.as_bytes();
+            let end = self.text.len().min(self.limit);
+            let rest = self.text.as_bytes().get(self.at..end).unwrap_or_default();
+            let len = rest.iter().zip(expected).take_while(|(byte, expected)| byte == expected).count();
+            #[cfg(test)]
+            READS.with(|reads| reads.set(reads.get() + len as u64 + 1));
+            if len == expected.len() {
+                self.at += len;
+                return Ok(true);
+            }
+            if rest.get(len).is_some_and(|b| is_plain(*b)) && rest.iter().take(len).all(|b| is_plain(*b)) {
+                return Ok(false);
+            }
+        }
         let mut ahead = self.clone();
         for expected in literal.chars() {
             if !ahead.eat(expected)? {
@@ -142,7 +174,7 @@ impl<'a> Cursor<'a> {
     /// The next byte, when it is a visible character of its own and inside the window.
     fn plain_byte(&self) -> Option<u8> {
         let byte = *self.text.as_bytes().get(self.at)?;
-        (byte.is_ascii() && byte != 0x1b && self.at < self.limit).then_some(byte)
+        (is_plain(byte) && self.at < self.limit).then_some(byte)
     }
 
     /// Whether a marker is next: what stood in its place has been dealt with, and what is before it was judged with it.
@@ -227,6 +259,11 @@ impl<'a> Cursor<'a> {
         }
         Ok(0)
     }
+}
+
+/// Whether a byte is a visible character of its own.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii() && byte != 0x1b
 }
 
 /// Parameter characters of one control sequence.

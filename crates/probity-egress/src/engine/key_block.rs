@@ -31,6 +31,9 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>) -> Result<Option<Found>, St
 /// Whether a value, read on its own, is the beginning of a block.
 pub(super) fn begins(text: &str) -> bool {
     let first = text.chars().next().unwrap_or_default();
+    if text.len() < ARMOUR_RUN_CHARS_MIN {
+        return false;
+    }
     find(first, &Cursor::open(text, 0, true)).is_ok_and(|found| found.is_some())
 }
 

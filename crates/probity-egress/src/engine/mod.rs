@@ -280,7 +280,7 @@ impl Engine {
         let hidden = cursor.hidden()?;
         if hidden > 0 {
             // What looks like part of a control sequence may begin a registered secret.
-            if text.as_bytes().get(at) == Some(&0x1b) && !self.known.pairs().is_empty() {
+            if text.as_bytes().get(at) == Some(&0x1b) && self.known.is_any() {
                 for inside in 1..hidden {
                     let raw = cursor.after(inside);
                     if let Some(first) = raw.peek()?

@@ -80,6 +80,8 @@ pub(super) struct Named<'a> {
     pub(super) name: &'a str,
     /// A quote closed it.
     pub(super) quoted: bool,
+    /// Another stands before it.
+    pub(super) enclosed: bool,
     /// Dashes before it make it a flag.
     pub(super) flag: bool,
     /// Blanks stand between it and the operator.
@@ -124,6 +126,7 @@ impl<'a> Named<'a> {
                 let plain = Self {
                     name,
                     quoted: false,
+                    enclosed: false,
                     flag: false,
                     blanks: false,
                     array: false,
@@ -206,7 +209,8 @@ impl<'a> Named<'a> {
             return None;
         }
         let paired = equals && !blanks && is_paired(behind);
-        Some(Self { name: plain, quoted, flag, blanks, array, paired, sign })
+        let enclosed = quoted && behind.peek().is_some_and(|c| matches!(c, '"' | '\'' | '`'));
+        Some(Self { name: plain, quoted, enclosed, flag, blanks, array, paired, sign })
             .filter(|named| !named.name.is_empty())
     }
 }

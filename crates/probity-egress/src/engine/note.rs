@@ -4,6 +4,8 @@
 //! passwords are, and the line before it must speak of a password or of a login. What lost: any drawn word on such a line;
 //! code is full of names with numbers.
 
+use std::borrow::Cow;
+
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
@@ -22,22 +24,24 @@ const LINE_CHARS_MAX: usize = 120;
 /// Finds a noted password that starts at the cursor with `first`.
 pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     let begins = first.is_ascii_alphanumeric()
-        && behind.peek().is_some_and(|c| {
-            matches!(c, ' ' | '\t' | '(' | ')' | '/' | ':' | ';' | '-') && !digits_before(behind)
-        });
+        && behind.peek().is_some_and(|c| matches!(c, ' ' | '\t' | '(' | ')' | '/' | ':' | ';' | '-'));
     if !begins {
         return Ok(None);
     }
     let mut ahead = cursor.clone();
-    let mut text = String::new();
+    let plain = ahead.take_plain(VALUE_CHARS_MAX + 1, |b| is_value_char(char::from(b)));
+    if plain.len() > VALUE_CHARS_MAX {
+        return Ok(None);
+    }
+    let mut text = Cow::Borrowed(plain);
     while text.len() <= VALUE_CHARS_MAX
         && let Some(c) = ahead.peek()?
         && is_value_char(c)
     {
-        text.push(c);
+        text.to_mut().push(c);
         ahead.next()?;
     }
-    if !is_mixed(&text) || ahead.is_before_marker()? {
+    if !is_mixed(&text) || digits_before(behind) || ahead.is_before_marker()? {
         return Ok(None);
     }
     let end = ahead.offset();
@@ -69,12 +73,16 @@ fn is_value_char(c: char) -> bool {
 
 /// Small letters, capitals and digits, changing as in no word.
 fn is_mixed(text: &str) -> bool {
-    let has = |class: fn(&u8) -> bool| text.bytes().any(|b| class(&b));
+    let (mut small, mut capital) = (false, false);
+    for byte in text.bytes() {
+        small |= byte.is_ascii_lowercase();
+        capital |= byte.is_ascii_uppercase();
+    }
     let start = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
     start >= VALUE_CHARS_MIN
         && text.len() <= VALUE_CHARS_MAX
-        && has(u8::is_ascii_lowercase)
-        && has(u8::is_ascii_uppercase)
+        && small
+        && capital
         && text.bytes().take(start).any(|b| b.is_ascii_digit())
         && is_drawn(text) >= Drawn::Maybe
         && !is_camel(text)

@@ -6,6 +6,9 @@ use super::shape::{Shape, is_identifier, is_long_hex, is_noise, looks_random};
 use super::value::Value;
 use crate::vocabulary::{Strength, classify_name};
 
+/// The least length of a value without digits under a common name.
+const KEY_CHARS_MIN: usize = 16;
+
 /// Whether a value is one word that stands for itself.
 pub(super) fn is_word(value: &Value) -> bool {
     let text = value.text.as_str();
@@ -33,6 +36,11 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
     let text = value.text.trim();
     // A key block is more than its first line, and has a detector of its own.
     if value.is_marked() || text.is_empty() || key_block::begins(text) {
+        return false;
+    }
+    // Whatever it is: under a common name a short value without a digit looks never drawn.
+    let digits = text.bytes().any(|b| b.is_ascii_digit());
+    if strength == Strength::Key && !value.long && !digits && text.len() < KEY_CHARS_MIN {
         return false;
     }
     if value.long {

@@ -1,8 +1,11 @@
-use std::sync::OnceLock;
+mod hint;
+mod table;
 
 use super::cursor::is_zero_width;
-use crate::known::KnownForms;
-use crate::vocabulary::{Anchor, anchors};
+use crate::vocabulary::Anchor;
+use hint::Walked;
+use table::Act;
+pub(super) use table::Triggers;
 
 /// How many bytes beyond a position must have arrived before it is known whether anything may begin there.
 ///
@@ -15,8 +18,6 @@ const HIDDEN_REACH_BYTES: usize = 40;
 const BEFORE_BLOCK_BYTES: usize = 64;
 /// How far the end of a flag's name may be.
 const FLAG_NAME_BYTES_MAX: usize = 48;
-/// A token without any fixed text is at least so long.
-const TOKEN_BYTES_MIN: usize = 24;
 const BLANKS_MAX: usize = 12;
 /// A run of letters and digits shorter than this is no secret by its look alone.
 const RUN_BYTES_MIN: usize = 8;
@@ -75,43 +76,39 @@ impl Marks {
         let bytes = text.as_bytes();
         let start = from.saturating_sub(BEFORE_BLOCK_BYTES);
         let end = bytes.len().min(to + AHEAD_BYTES);
-        let mut run = Run::default();
         let window = bytes.get(start..end).unwrap_or_default();
         let pairs = triggers.pairs();
-        let set =
-            |pair: u16| pairs.get(usize::from(pair >> 6)).copied().unwrap_or_default() >> (pair & 63) & 1;
-        let mut prev = window.first().copied().unwrap_or_default();
-        let mut at = start;
-        // Eight pairs at a time: nearly all text has nothing in any of them.
-        let (eights, rest) = window.get(1..).unwrap_or_default().as_chunks::<8>();
-        for eight in eights {
-            let mut any = 0;
-            let mut last = prev;
-            for byte in eight {
-                any |= set(u16::from_be_bytes([last, *byte]));
-                last = *byte;
-            }
-            if any != 0 {
-                for byte in eight {
-                    let pair = u16::from_be_bytes([prev, *byte]);
-                    if set(pair) != 0 {
-                        self.hit(text, at, pair, triggers, &mut run);
-                    }
-                    prev = *byte;
-                    at += 1;
-                }
-            } else {
-                prev = last;
-                at += 8;
-            }
+        let set = |first: u8, second: u8| {
+            let pair = u16::from_le_bytes([first, second]);
+            pairs.get(usize::from(pair >> 6)).copied().unwrap_or_default() >> (pair & 63) & 1
+        };
+        let mut scan = Scan { marks: self, bytes, triggers, run: Run::default() };
+        if start > 0 {
+            scan.run.walked.control(start);
         }
-        for byte in rest.iter().chain(&[0]) {
-            let pair = u16::from_be_bytes([prev, *byte]);
-            if set(pair) != 0 {
-                self.hit(text, at, pair, triggers, &mut run);
+        let mut at = start;
+        // Eight bytes at a time: nearly all text has nothing in any of their pairs.
+        let (eights, rest) = window.as_chunks::<8>();
+        for eight in eights {
+            let (pairs, _) = eight.as_chunks::<2>();
+            let found =
+                pairs.iter().rev().fold(0, |found, [first, second]| found << 1 | set(*first, *second));
+            if found != 0 {
+                for (offset, pair) in pairs.iter().enumerate() {
+                    if found >> offset & 1 != 0 {
+                        scan.hit(at + 2 * offset, *pair);
+                    }
+                }
             }
-            prev = *byte;
-            at += 1;
+            at += 8;
+        }
+        for pair in rest.chunks(2) {
+            let first = pair.first().copied().unwrap_or_default();
+            let pair = [first, pair.get(1).copied().unwrap_or_default()];
+            if set(pair[0], pair[1]) != 0 {
+                scan.hit(at, pair);
+            }
+            at += 2;
         }
     }
 
@@ -141,122 +138,213 @@ impl Marks {
             *word |= 1 << (offset % 64);
         }
     }
+}
 
-    fn hit(&mut self, text: &str, at: usize, pair: u16, triggers: &Triggers<'_>, run: &mut Run) {
-        let bytes = text.as_bytes();
-        for action in triggers.actions(pair) {
-            match action {
-                Action::Here(asked) => self.set(at, *asked),
-                Action::Next => self.set(at + 1, Asked::NAMES),
-                Action::Quote => {
-                    // After a colon the colon itself is asked.
-                    let sign = at.checked_sub(1).and_then(|at| bytes.get(at));
-                    if !sign.is_some_and(|b| matches!(b, b':')) || bytes.get(at) == Some(&b'(') {
-                        self.set(at, Asked::NAMES);
-                    }
-                }
-                Action::Comma => {
-                    let rest = bytes.get(at + 2..).unwrap_or_default();
-                    let next = rest.iter().take(BLANKS_MAX + 8).find(|b| !matches!(b, b' ' | b'\t' | b'\\'));
-                    if next.is_none_or(|b| {
-                        QUOTES.contains(b) || !b.is_ascii() || matches!(b, 0x1b | b'%' | b'&')
-                    }) {
-                        self.set(at + 1, Asked::NAMES);
-                    }
-                }
-                Action::Hidden => {
-                    if is_hidden(text, at) {
-                        for earlier in at.saturating_sub(HIDDEN_REACH_BYTES)..=at {
-                            self.set(earlier, Asked::ALL);
-                        }
-                    }
-                }
-                Action::Flag => {
-                    let name = bytes.iter().skip(at + 1).take(FLAG_NAME_BYTES_MAX);
-                    let len = name.take_while(|b| is_name(**b)).count();
-                    self.set(at + 1 + len, Asked::NAMES);
-                }
-                Action::Run => {
-                    self.run(bytes, at, run);
-                }
-                Action::Anchor { anchor, offset } => {
-                    if let Some(start) = at.checked_sub(*offset)
-                        && bytes.get(start..).is_some_and(|rest| rest.starts_with(anchor.literal.as_bytes()))
-                    {
-                        self.anchor(bytes, start, anchor);
-                    }
-                }
-                Action::Location => self.location(bytes, at),
+/// One scan over a block.
+#[derive(Debug)]
+struct Scan<'a> {
+    marks: &'a mut Marks,
+    bytes: &'a [u8],
+    triggers: &'a Triggers<'a>,
+    run: Run,
+}
+
+impl Scan<'_> {
+    /// A pair of interest at `at`.
+    #[inline]
+    fn hit(&mut self, at: usize, pair: [u8; 2]) {
+        if at + 1 < self.run.settled && self.triggers.is_of_run(pair) {
+            return;
+        }
+        for (at, byte) in [(at, pair[0]), (at + 1, pair[1])] {
+            match self.triggers.act(byte) {
+                Act::Nothing => {}
+                Act::Digit if at < self.run.settled => {}
+                act => self.act(at, act),
             }
         }
-        if triggers.known.has_pair(pair) {
-            self.set(at, Asked::KNOWN);
+        if self.triggers.has_leads(pair) {
+            self.leads(at, pair);
+        }
+        if let Some(known) = self.triggers.known() {
+            for start in at.saturating_sub(1)..=at {
+                if let Some([first, second]) = self.bytes.get(start..).and_then(|rest| rest.first_chunk())
+                    && known.has_pair([*first, *second])
+                {
+                    self.marks.set(start, Asked::KNOWN);
+                }
+            }
+        }
+    }
+
+    fn leads(&mut self, at: usize, pair: [u8; 2]) {
+        let byte = |at: Option<usize>| at.and_then(|at| self.bytes.get(at)).copied().unwrap_or_default();
+        let before = byte(at.checked_sub(1));
+        let around = u32::from_le_bytes([before, pair[0], pair[1], byte(at.checked_add(2))]);
+        for leads in self.triggers.leads(before, pair) {
+            for lead in leads {
+                if let Some(start) = lead.start(self.bytes, at, around) {
+                    self.anchor(start, &lead.anchor);
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, at: usize, act: Act) {
+        let Self { bytes, .. } = *self;
+        let locations = self.triggers.has_locations();
+        let next = bytes.get(at + 1).copied().unwrap_or_default();
+        let before = || at.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or_default();
+        match act {
+            Act::Nothing => {}
+            Act::Digit => {
+                self.digit(at);
+            }
+            Act::Operator => {
+                if hint::may_assign(bytes, at, &mut self.run.walked) {
+                    self.marks.set(at, Asked::NAMES);
+                }
+                if locations && bytes.get(at) == Some(&b':') {
+                    self.location(at);
+                }
+            }
+            Act::Quote => {
+                if matches!(before(), b'(' | b' ' | b'\t')
+                    && hint::may_be_argument(bytes, at - 1, &mut self.run.walked)
+                {
+                    self.marks.set(at - 1, Asked::NAMES);
+                }
+                if next == b',' && hint::may_be_in_list(bytes, at + 1, &mut self.run.walked) {
+                    self.marks.set(at + 1, Asked::NAMES);
+                }
+                if next == b'>' {
+                    self.marks.set(at + 1, Asked::NAMES);
+                }
+            }
+            Act::Greater => {
+                if before().is_ascii_alphanumeric() && hint::may_be_named(bytes, at, &mut self.run.walked) {
+                    self.marks.set(at, Asked::NAMES);
+                }
+            }
+            Act::Dash => {
+                if next.is_ascii_alphabetic() {
+                    let end = self.run.name_end(bytes, at + 1);
+                    if hint::may_follow_flag(bytes, end, &mut self.run.walked) {
+                        self.marks.set(end, Asked::NAMES);
+                    }
+                }
+            }
+            Act::Escape => {
+                let byte = bytes.get(at).copied().unwrap_or_default();
+                if matches!(
+                    (byte, next),
+                    (b'[', b'R') | (b'%', b'2' | b'3') | (b'&', b'#' | b'a') | (b'\\', b'u')
+                ) {
+                    self.marks.set(at, Asked::NAMES);
+                }
+                if locations && byte == b'\\' {
+                    self.marks.set(at, Asked::LOCATIONS);
+                }
+            }
+            Act::Hidden => {
+                if bytes.get(at) == Some(&0x1b) {
+                    self.run.walked.control(at);
+                }
+                if is_hidden(bytes, at) {
+                    for earlier in at.saturating_sub(HIDDEN_REACH_BYTES)..=at {
+                        self.marks.set(earlier, Asked::ALL);
+                    }
+                }
+            }
+            Act::Slash => self.marks.set(at, Asked::LOCATIONS),
+            Act::Web => {
+                if next.eq_ignore_ascii_case(&b'w') {
+                    self.marks.set(at, Asked::LOCATIONS);
+                }
+                if before().eq_ignore_ascii_case(&b'w') {
+                    self.marks.set(at - 1, Asked::LOCATIONS);
+                }
+            }
         }
     }
 
     /// A token may begin anywhere as far before its anchor as its shape allows.
-    fn anchor(&mut self, bytes: &[u8], start: usize, anchor: &Anchor) {
+    fn anchor(&mut self, start: usize, anchor: &Anchor) {
+        let Self { bytes, .. } = *self;
         let allowed = |b: &u8| b.is_ascii() && anchor.before_class >> b & 1 != 0;
         let before = bytes.get(..start).unwrap_or_default();
         let reach =
             before.iter().rev().take(anchor.before_max.min(BEFORE_BYTES_MAX)).take_while(|b| allowed(b));
         let reach = reach.count();
+        let asked = if anchor.before_max > 0 { Asked::TOKENS.and(Asked::ANCHORED) } else { Asked::TOKENS };
         for back in anchor.before_min..=reach {
-            self.set(start - back, Asked::TOKENS.and(Asked::ANCHORED));
+            self.marks.set(start - back, asked);
         }
     }
 
     /// Marks where a value may begin that has the digit at `at`: at every word of its run from [`BEFORE_BYTES_MAX`] before
     /// to [`BEFORE_BLOCK_BYTES`] behind a digit, whichever digit of the run is seen first.
-    fn run(&mut self, bytes: &[u8], at: usize, run: &mut Run) {
+    fn digit(&mut self, at: usize) {
+        let Self { bytes, .. } = *self;
+        let mut run = &mut self.run;
         let before = bytes.get(..at).unwrap_or_default();
         let is_same = at < run.end;
         if !is_same {
             let rest = bytes.get(at..).unwrap_or_default();
-            let len = rest.iter().take(AHEAD_BYTES).take_while(|b| is_run(**b)).count();
-            let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is_run(**b)).count();
+            let len = rest.iter().take(AHEAD_BYTES).take_while(|b| hint::is(**b, hint::RUN)).count();
+            let back =
+                before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| hint::is(**b, hint::RUN)).count();
             // Something invisible or encoded may stand inside.
             let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
-            *run = Run { end: at + len, marked: at - back, is_value: back + len >= RUN_BYTES_MIN || goes_on };
-            if back < BEFORE_BYTES_MAX && (back + len >= TOKEN_BYTES_MIN || goes_on) {
-                self.set(at - back, Asked::TOKENS.and(Asked::ANCHORED));
+            let is_value = back + len >= RUN_BYTES_MIN || goes_on;
+            (run.end, run.marked, run.settled) = (at + len, at - back, at);
+            (run.is_value, run.goes_on) = (is_value, goes_on);
+            if back < BEFORE_BYTES_MAX && goes_on {
+                self.marks.set(at - back, Asked::TOKENS.and(Asked::ANCHORED));
             }
-            if run.is_value {
-                self.blank_before(bytes, at);
+            if is_value {
+                self.blank_before(at);
+                run = &mut self.run;
             }
         }
         if run.is_value {
             let to = run.end.min(at + BEFORE_BLOCK_BYTES);
-            for start in run.marked.max(at.saturating_sub(BEFORE_BYTES_MAX))..to {
-                let inside = start.checked_sub(1).and_then(|at| bytes.get(at));
-                if !inside.is_some_and(u8::is_ascii_alphanumeric) {
-                    self.set(start, Asked::VALUES);
+            let from = run.marked.max(at.saturating_sub(BEFORE_BYTES_MAX));
+            let mut inside =
+                from.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+            for (start, byte) in (from..).zip(bytes.get(from..to).unwrap_or_default()) {
+                if !inside && (run.goes_on || hint::may_be_value(bytes, start)) {
+                    self.marks.set(start, Asked::VALUES);
                 }
+                inside = byte.is_ascii_alphanumeric();
             }
             run.marked = run.marked.max(to);
         }
+        run.settled = if run.is_value && run.marked < run.end { at } else { run.end };
     }
 
-    /// A blank can be an operator: the first one after the word before.
-    fn blank_before(&mut self, bytes: &[u8], at: usize) {
-        let before = bytes.get(..at).unwrap_or_default();
+    /// A blank can be an operator: the first one after the word before. The value behind it ends where a value without
+    /// quotes does, and has no other operator in it.
+    fn blank_before(&mut self, at: usize) {
+        let before = self.bytes.get(..at).unwrap_or_default();
         let word =
-            before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| !b.is_ascii_whitespace()).count();
-        let blanks = bytes.get(..at - word).unwrap_or_default().iter().rev().take(BLANKS_MAX);
+            before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| hint::is(**b, hint::BARE)).count();
+        let blanks = before.get(..at - word).unwrap_or_default().iter().rev().take(BLANKS_MAX);
         let blanks = blanks.take_while(|b| matches!(b, b' ' | b'\t')).count();
-        if blanks > 0 {
-            self.set(at - word - blanks, Asked::NAMES);
+        if blanks > 0 && hint::may_be_named(self.bytes, at - word - blanks, &mut self.run.walked) {
+            self.marks.set(at - word - blanks, Asked::NAMES);
         }
     }
 
-    /// Marks where a URL, or a path, may begin around `at`.
-    fn location(&mut self, bytes: &[u8], at: usize) {
-        self.set(at, Asked::LOCATIONS);
+    /// Marks where a URL, or a path, may begin around the colon at `at`.
+    fn location(&mut self, at: usize) {
+        let Self { bytes, .. } = *self;
+        self.marks.set(at, Asked::LOCATIONS);
         let before = bytes.get(..at).unwrap_or_default();
         let scheme = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
         let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| scheme(b)).count();
         for start in at - back..at {
-            self.set(start, Asked::LOCATIONS);
+            self.marks.set(start, Asked::LOCATIONS);
         }
     }
 }
@@ -267,205 +355,39 @@ struct Run {
     end: usize,
     /// Up to where its words are marked.
     marked: usize,
+    /// Up to where its digits have nothing to add.
+    settled: usize,
     /// Whether it is long enough to be a value.
     is_value: bool,
+    /// Whether something invisible or encoded ends it.
+    goes_on: bool,
+    /// Up to where the name behind a dash is known to go.
+    name_end: usize,
+    walked: Walked,
 }
 
-fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
-}
-
-fn is_run(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'~')
-}
-
-fn is_hidden(text: &str, at: usize) -> bool {
-    text.as_bytes().get(at) == Some(&0x1b)
-        || text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(is_zero_width)
-}
-
-/// Why a pair of bytes is of interest.
-#[derive(Debug, Clone)]
-enum Action {
-    /// The position itself is worth asking about.
-    Here(Asked),
-    /// The position after it is, for names.
-    Next,
-    /// A bracket or blank before a quote.
-    Quote,
-    /// A quote before a comma: it may separate a name from its value.
-    Comma,
-    /// It may begin something invisible.
-    Hidden,
-    /// It may be the last dash before a flag's name; the value follows the name.
-    Flag,
-    /// A digit beside a letter or digit: a value that looks drawn has one.
-    Run,
-    /// It may belong to the fixed text of a token, `offset` bytes from its beginning.
-    Anchor { anchor: Anchor, offset: usize },
-    /// It may belong to a location.
-    Location,
-}
-
-/// The pairs of interest: of the vocabulary and of what is registered.
-#[derive(Debug)]
-pub(super) struct Triggers<'a> {
-    table: &'static Table,
-    known: &'a KnownForms,
-    merged: Option<Box<PairSet>>,
-}
-
-impl<'a> Triggers<'a> {
-    pub(super) fn of(known: &'a KnownForms, locations: bool) -> Self {
-        static CREDENTIALS: OnceLock<Table> = OnceLock::new();
-        static LOCATIONS: OnceLock<Table> = OnceLock::new();
-        let table = if locations {
-            LOCATIONS.get_or_init(|| Table::new(true))
-        } else {
-            CREDENTIALS.get_or_init(|| Table::new(false))
-        };
-        let merged = (!known.pairs().is_empty()).then(|| {
-            let mut merged = table.pairs.clone();
-            for (word, more) in merged.iter_mut().zip(known.pairs()) {
-                *word |= more;
-            }
-            merged
-        });
-        Self { table, known, merged }
-    }
-
-    fn pairs(&self) -> &PairSet {
-        self.merged.as_deref().unwrap_or(&self.table.pairs)
-    }
-
-    fn actions(&self, pair: u16) -> &'static [Action] {
-        let list = self.table.lists.get(usize::from(pair)).copied().unwrap_or_default();
-        self.table.actions.get(usize::from(list)).map_or(&[], Vec::as_slice)
+impl Run {
+    /// Where the name ends that a flag has from `at` on, as far as it is looked at.
+    fn name_end(&mut self, bytes: &[u8], at: usize) -> usize {
+        let from = at.max(self.name_end);
+        let more =
+            bytes.get(from..at + FLAG_NAME_BYTES_MAX).or_else(|| bytes.get(from..)).unwrap_or_default();
+        self.name_end = from + more.iter().take_while(|b| hint::is(**b, hint::NAME)).count();
+        self.name_end
     }
 }
 
-/// One bit for each pair of bytes, and behind each set bit what to do.
-#[derive(Debug)]
-struct Table {
-    pairs: Box<PairSet>,
-    /// For each pair its place in `actions`; the first list is empty.
-    lists: Vec<u16>,
-    actions: Vec<Vec<Action>>,
-}
-
-const PAIRS: usize = 1 << 16;
-/// A bit for each pair of bytes.
-type PairSet = [u64; PAIRS / 64];
-const QUOTES: [u8; 3] = *b"\"'`";
-
-impl Table {
-    fn new(locations: bool) -> Self {
-        let mut table =
-            Self { pairs: Box::new([0; PAIRS / 64]), lists: vec![0; PAIRS], actions: vec![Vec::new()] };
-        for anchor in anchors() {
-            let offset = rarest_pair(anchor.literal.as_bytes());
-            let pair = anchor.literal.as_bytes().get(offset..offset + 2).unwrap_or_default();
-            if let [first, second] = *pair {
-                table.add(first, second, Action::Anchor { anchor, offset });
-            }
-        }
-        for operator in *b"=:" {
-            table.add_any(operator, Action::Here(Asked::NAMES));
-        }
-        for quote in QUOTES {
-            for (first, second) in [(b'(', quote), (b' ', quote), (b'\t', quote)] {
-                table.add(first, second, Action::Quote);
-            }
-            table.add(quote, b',', Action::Comma);
-            table.add(quote, b'>', Action::Next);
-        }
-        for byte in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
-            table.add(byte, b'>', Action::Next);
-        }
-        for letter in (0..=127_u8).filter(u8::is_ascii_alphabetic) {
-            table.add(b'-', letter, Action::Flag);
-            for digit in b'0'..=b'9' {
-                table.add(letter, digit, Action::Run);
-                table.add(digit, letter, Action::Run);
-            }
-        }
-        for first in b'0'..=b'9' {
-            for second in b'0'..=b'9' {
-                table.add(first, second, Action::Run);
-            }
-        }
-        for (first, second) in
-            [(b'[', b'R'), (b'%', b'2'), (b'%', b'3'), (b'&', b'#'), (b'&', b'a'), (b'\\', b'u')]
-        {
-            table.add(first, second, Action::Here(Asked::NAMES));
-        }
-        table.add_any(0x1b, Action::Hidden);
-        for lead in hidden_leads() {
-            table.add(lead[0], lead[1], Action::Hidden);
-        }
-        if locations {
-            for byte in *b"/\\~" {
-                table.add_any(byte, Action::Here(Asked::LOCATIONS));
-            }
-            table.add(b'w', b'w', Action::Here(Asked::LOCATIONS));
-            table.add(b'W', b'W', Action::Here(Asked::LOCATIONS));
-            table.add_any(b':', Action::Location);
-        }
-        table
-    }
-
-    fn add(&mut self, first: u8, second: u8, action: Action) {
-        let pair = usize::from(first) << 8 | usize::from(second);
-        if let Some(word) = self.pairs.get_mut(pair >> 6) {
-            *word |= 1 << (pair & 63);
-        }
-        let Some(list) = self.lists.get_mut(pair) else { return };
-        if *list == 0 {
-            *list = u16::try_from(self.actions.len()).unwrap_or_default();
-            self.actions.push(Vec::new());
-        }
-        if let Some(actions) = self.actions.get_mut(usize::from(*list)) {
-            actions.push(action);
-        }
-    }
-
-    fn add_any(&mut self, first: u8, action: Action) {
-        for second in 0..=u8::MAX {
-            self.add(first, second, action.clone());
-        }
-    }
-}
-
-/// The first two bytes of every invisible character.
-fn hidden_leads() -> Vec<[u8; 2]> {
-    let mut leads: Vec<[u8; 2]> = ('\u{80}'..='\u{e0fff}')
-        .filter(|c| is_zero_width(*c))
-        .filter_map(|c| c.encode_utf8(&mut [0; 4]).as_bytes().first_chunk().copied())
-        .collect();
-    leads.sort_unstable();
-    leads.dedup();
-    leads
-}
-
-/// Where in `literal` its rarest pair of bytes begins.
-fn rarest_pair(literal: &[u8]) -> usize {
-    let weight = |pair: &[u8]| pair.iter().map(|b| commonness(*b)).product::<u32>();
-    (0..literal.len().saturating_sub(1))
-        .min_by_key(|at| literal.get(*at..at + 2).map(weight))
-        .unwrap_or_default()
-}
-
-/// How often a byte occurs in text and code, roughly, in parts of a thousand. Letters as in English prose.
-fn commonness(byte: u8) -> u32 {
-    const LETTERS: [u32; 26] =
-        [65, 12, 25, 35, 100, 18, 16, 45, 58, 2, 7, 33, 20, 57, 62, 17, 1, 52, 56, 75, 24, 9, 17, 2, 15, 1];
-    match byte {
-        b'a'..=b'z' => LETTERS.get(usize::from(byte - b'a')).copied().unwrap_or(1),
-        b'A'..=b'Z' => LETTERS.get(usize::from(byte - b'A')).map_or(1, |share| 1 + share / 12),
-        b'0'..=b'9' => 12,
-        b' ' => 150,
-        b'-' | b'/' | b'.' | b',' | b':' | b'"' => 6,
-        b'_' => 3,
-        _ => 3,
-    }
+/// Whether something invisible begins at `at`, where a character does.
+fn is_hidden(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let Some(first) = rest.first() else { return false };
+    let len = match first {
+        0x1b => return true,
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xff => 4,
+        _ => return false,
+    };
+    let c = rest.get(..len).and_then(|c| std::str::from_utf8(c).ok());
+    c.and_then(|c| c.chars().next()).is_some_and(is_zero_width)
 }

@@ -68,15 +68,20 @@ impl Body {
         max: usize,
         class: impl Fn(char) -> bool,
     ) -> Result<usize, Starved> {
-        let mut count = 0;
+        let plain = ahead.take_plain(max, |b| b != b'-' && class(char::from(b)));
+        plain.chars().for_each(|c| self.add(c));
+        let mut count = plain.len();
         while count < max
             && let Some(c) = ahead.peek()?
             && class(c)
             && !(c == '-' && key_block::is_header(ahead)?)
         {
             ahead.eat(c)?;
-            count += 1;
             self.add(c);
+            count += 1;
+            let plain = ahead.take_plain(max - count, |b| b != b'-' && class(char::from(b)));
+            plain.chars().for_each(|c| self.add(c));
+            count += plain.len();
         }
         self.chars += count;
         Ok(count)

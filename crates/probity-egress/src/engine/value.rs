@@ -25,6 +25,10 @@ impl Value {
 pub(super) fn read_quoted(ahead: &mut Cursor<'_>, quote: Quote) -> Result<Value, Starved> {
     let mut text = String::new();
     while text.len() < VALUE_CHARS_MAX {
+        text.push_str(ahead.take_plain(VALUE_CHARS_MAX - text.len(), is_quoted));
+        if text.len() >= VALUE_CHARS_MAX {
+            break;
+        }
         if quote.closes(ahead)? {
             return Ok(Value { text, quote: Some(quote), long: false });
         }
@@ -41,12 +45,44 @@ pub(super) fn read_bare(ahead: &mut Cursor<'_>) -> Result<Value, Starved> {
     let mut text = String::new();
     let mut open = Brackets::default();
     while text.len() < VALUE_CHARS_MAX {
+        text.push_str(ahead.take_plain(VALUE_CHARS_MAX - text.len(), is_bare));
+        if text.len() >= VALUE_CHARS_MAX {
+            break;
+        }
         match bare_char_inside(ahead, &mut open)? {
             Some(c) => text.push(c),
             None => return Ok(Value { text, quote: None, long: ahead.at_window_end() }),
         }
     }
     Ok(Value { text, quote: None, long: true })
+}
+
+/// What stands for itself between quotes of any kind.
+fn is_quoted(byte: u8) -> bool {
+    (b' '..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\'' | b'`' | b'\\')
+}
+
+/// What a value without quotes may have anywhere, whatever stands beside it.
+fn is_bare(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'_' | b'-'
+                | b'.'
+                | b'/'
+                | b'+'
+                | b'='
+                | b'~'
+                | b':'
+                | b'@'
+                | b'#'
+                | b'$'
+                | b'%'
+                | b'^'
+                | b'*'
+                | b'!'
+                | b'?'
+        )
 }
 
 /// Reads one character of a value without quotes, if it goes on.

@@ -37,7 +37,11 @@ pub(super) fn find(
         return Ok(None);
     }
     let mut ahead = cursor.clone();
-    let mut run = String::new();
+    let beginning = ahead.take_plain(RUN_CHARS_MIN, |b| is_encoded(char::from(b)));
+    if beginning.len() == RUN_CHARS_MIN && !begins_text(beginning) {
+        return Ok(None);
+    }
+    let mut run = beginning.to_owned();
     while run.len() < RUN_CHARS_MIN {
         match ahead.next()? {
             Some(c) if is_encoded(c) => run.push(c),
@@ -48,6 +52,7 @@ pub(super) fn find(
     if decoded(&run).is_none() {
         return Ok(None);
     }
+    run.push_str(ahead.take_plain(RUN_CHARS_MAX - run.len(), |b| is_encoded(char::from(b))));
     while run.len() < RUN_CHARS_MAX
         && let Some(c) = ahead.peek()?.filter(|c| is_encoded(*c))
     {
@@ -97,6 +102,24 @@ fn decoded(run: &str) -> Option<String> {
     };
     let control = text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{1b}'));
     (!control && !text.is_empty()).then_some(text)
+}
+
+/// Whether the beginning of a run may encode text: most numbers have a byte soon that no text has.
+fn begins_text(run: &str) -> bool {
+    let is_text = |byte: &u8| *byte >= b' ' && *byte != 0x7f || matches!(byte, b'\n' | b'\r' | b'\t' | 0x1b);
+    if run.bytes().all(|b| b.is_ascii_hexdigit()) {
+        let digit = |b: u8| char::from(b).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let (pairs, _) = run.as_bytes().as_chunks::<2>();
+        return pairs.iter().all(|[high, low]| {
+            digit(*high).zip(digit(*low)).is_some_and(|(high, low)| is_text(&(high << 4 | low)))
+        });
+    }
+    let mut bytes = [0; RUN_CHARS_MIN];
+    let engine = if run.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
+    match engine.decode_slice(run.trim_end_matches('='), &mut bytes) {
+        Ok(len) => bytes.get(..len).is_some_and(|bytes| bytes.iter().all(is_text)),
+        Err(_) => false,
+    }
 }
 
 fn from_base64(run: &str) -> Option<Vec<u8>> {

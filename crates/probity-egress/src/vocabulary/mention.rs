@@ -1,3 +1,6 @@
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::vendors;
 
 /// What a word before a value says.
@@ -173,22 +176,23 @@ pub(crate) fn mention(word: &str) -> Mention {
 }
 
 fn one(word: &str) -> Mention {
-    let (services, words) = vendors();
-    let has = |list: &[&str]| list.binary_search(&word).is_ok();
-    if has(CREDENTIALS) {
-        Mention::Credential
-    } else if has(FILLERS) {
-        Mention::Filler
-    } else if has(NOT) {
-        Mention::Not
-    } else if has(services) {
-        Mention::Service
-    } else if has(words) {
-        Mention::Word
-    } else {
-        Mention::Unknown
-    }
+    MENTIONS.get(word).copied().unwrap_or(Mention::Unknown)
 }
+
+/// All the words; where a word is in several lists, the last one here counts.
+static MENTIONS: LazyLock<HashMap<&str, Mention>> = LazyLock::new(|| {
+    let (services, words) = vendors();
+    [
+        (words, Mention::Word),
+        (services, Mention::Service),
+        (NOT, Mention::Not),
+        (FILLERS, Mention::Filler),
+        (CREDENTIALS, Mention::Credential),
+    ]
+    .into_iter()
+    .flat_map(|(list, mention)| list.iter().map(move |word| (*word, mention)))
+    .collect()
+});
 
 /// The word without one glued word at its end, and whether that was one for a credential.
 fn without_ending(word: &str) -> Option<(&str, bool)> {

@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 /// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Name {
@@ -441,14 +443,13 @@ pub(crate) fn classify_name(name: &str) -> Option<Name> {
         "cookie" | "setcookie" => return Some(Name::Cookie),
         _ => {}
     }
-    let negated = (0..count).any(|at| NEGATIVE.contains(&words.get(at)));
-    let at_end = ENDINGS
-        .iter()
+    let negated = || (0..count).any(|at| NEGATIVE.contains(&words.get(at)));
+    let at_end = entries(&ENDINGS_BY_LAST, joined.as_bytes().last())
         .filter(|(ending, _, _)| joined.ends_with(ending))
         .max_by_key(|(ending, _, _)| ending.len())
         .or_else(|| WORDS.iter().find(|(word, _, _)| *word == last));
     if let Some((_, kind, strength)) = at_end.copied() {
-        let said = strength == Strength::Password || !negated;
+        let said = strength == Strength::Password || !negated();
         // `key` behind a stronger word says less than that word.
         if said && (strength != Strength::Key || words.within(count - 1).is_none()) {
             return Some(Name::Credential(kind, strength));
@@ -459,11 +460,34 @@ pub(crate) fn classify_name(name: &str) -> Option<Name> {
     }
     let (at, kind, strength) = words.within(count)?;
     let mut behind = (at + 1..count).map(|at| words.get(at));
-    if behind.clone().any(|word| ABOUT.contains(&word)) || (negated && strength != Strength::Password) {
+    if behind.clone().any(|word| ABOUT.contains(&word)) || strength != Strength::Password && negated() {
         return None;
     }
     let place = behind.any(|word| PLACE.contains(&word));
     Some(Name::Credential(kind, if place { Strength::Key } else { strength }))
+}
+
+type Entry = (&'static str, &'static str, Strength);
+
+/// The entries of a table by one of their bytes.
+type ByByte = LazyLock<[Vec<&'static Entry>; 256]>;
+
+static ENDINGS_BY_LAST: ByByte = LazyLock::new(|| by_byte(ENDINGS, |letters| letters.last()));
+static WITHIN_BY_FIRST: ByByte = LazyLock::new(|| by_byte(WITHIN, |letters| letters.first()));
+
+fn by_byte(table: &'static [Entry], byte: fn(&[u8]) -> Option<&u8>) -> [Vec<&'static Entry>; 256] {
+    let mut all = [const { Vec::new() }; 256];
+    for entry in table {
+        if let Some(of) = byte(entry.0.as_bytes()).and_then(|byte| all.get_mut(usize::from(*byte))) {
+            of.push(entry);
+        }
+    }
+    all
+}
+
+fn entries(table: &'static ByByte, byte: Option<&u8>) -> impl Iterator<Item = &'static Entry> {
+    let of = byte.and_then(|byte| table.get(usize::from(*byte)));
+    of.map_or(&[][..], Vec::as_slice).iter().copied()
 }
 
 fn is_number(word: &str) -> bool {
@@ -472,20 +496,35 @@ fn is_number(word: &str) -> bool {
 
 /// Whether three letters anywhere in the name begin an entry of a table, as a name must that says something.
 fn may_say(name: &str) -> bool {
-    let mut window = 0;
-    for byte in name.bytes() {
-        if !byte.is_ascii() {
-            return true;
-        }
+    let mut letters = LettersBackwards::default();
+    name.bytes().rev().any(|byte| !byte.is_ascii() || letters.add(byte)) || letters.begin()
+}
+
+/// The letters of a name, read from its end: three of them anywhere begin an entry of a table, or the name says nothing.
+#[derive(Debug, Default)]
+pub(crate) struct LettersBackwards {
+    /// The first three letters so far, five bits each.
+    window: usize,
+}
+
+impl LettersBackwards {
+    /// Takes the byte before, and says whether the letters from it on begin an entry.
+    pub(crate) fn add(&mut self, byte: u8) -> bool {
         if !byte.is_ascii_alphanumeric() {
-            continue;
+            return false;
         }
-        window = (window << 5 | usize::from(byte & 31)) & 0x7fff;
-        if BEGINNINGS.get(window >> 6).is_some_and(|bits| bits >> (window & 63) & 1 != 0) {
-            return true;
-        }
+        self.window = self.window >> 5 | usize::from(byte & 31) << 10;
+        begins(self.window)
     }
-    false
+
+    /// Whether the first two letters begin an entry, when nothing stands before.
+    pub(crate) fn begin(&self) -> bool {
+        begins(self.window >> 5)
+    }
+}
+
+fn begins(window: usize) -> bool {
+    BEGINNINGS.get(window >> 6).is_some_and(|bits| bits >> (window & 63) & 1 != 0)
 }
 
 /// The first three letters of every entry, five bits each; of an entry of two letters, with any before.
@@ -539,6 +578,10 @@ impl<'a> Words<'a> {
         let from = name.len().saturating_sub(NAME_BYTES_MAX);
         let from = (from..=name.len()).find(|at| name.is_char_boundary(*at)).unwrap_or_default();
         let mut starts = [0; WORDS_MAX];
+        let tail = name.as_bytes().get(from..).unwrap_or_default();
+        if tail.is_ascii() {
+            return Self::of_ascii(tail, letters);
+        }
         let (mut count, mut len, mut in_word, mut last) = (0, 0, false, ' ');
         let mut chars = name.get(from..).unwrap_or_default().chars().peekable();
         while let Some(c) = chars.next() {
@@ -567,6 +610,36 @@ impl<'a> Words<'a> {
         Self { letters: letters.unwrap_or_default(), starts, count }
     }
 
+    /// The same for nearly all names.
+    fn of_ascii(name: &[u8], letters: &'a mut [u8; NAME_BYTES_MAX]) -> Self {
+        let mut starts = [0; WORDS_MAX];
+        let (mut count, mut len, mut in_word, mut last) = (0, 0, false, b' ');
+        for (at, byte) in name.iter().enumerate() {
+            if !byte.is_ascii_alphanumeric() {
+                (last, in_word) = (*byte, false);
+                continue;
+            }
+            let hump = byte.is_ascii_uppercase()
+                && (last.is_ascii_lowercase()
+                    || last.is_ascii_digit()
+                    || last.is_ascii_uppercase() && name.get(at + 1).is_some_and(u8::is_ascii_lowercase));
+            last = *byte;
+            if (hump || !in_word)
+                && let Some(start) = starts.get_mut(count)
+            {
+                *start = len;
+                count += 1;
+            }
+            in_word = true;
+            if let Some(letter) = letters.get_mut(len) {
+                *letter = byte.to_ascii_lowercase();
+                len += 1;
+            }
+        }
+        let letters = letters.get(..len).and_then(|letters| std::str::from_utf8(letters).ok());
+        Self { letters: letters.unwrap_or_default(), starts, count }
+    }
+
     fn start(&self, at: usize) -> usize {
         if at < self.count { self.starts.get(at).copied().unwrap_or_default() } else { self.letters.len() }
     }
@@ -584,7 +657,8 @@ impl<'a> Words<'a> {
     fn within(&self, count: usize) -> Option<(usize, &'static str, Strength)> {
         (0..count).rev().find_map(|at| {
             let rest = self.letters.get(self.start(at)..self.start(count)).unwrap_or_default();
-            let glued = WITHIN.iter().find(|(letters, _, _)| rest.starts_with(letters));
+            let glued = entries(&WITHIN_BY_FIRST, rest.as_bytes().first())
+                .find(|(letters, _, _)| rest.starts_with(letters));
             let whole = || WORDS_WITHIN.iter().find(|(word, _, _)| *word == self.get(at));
             let (letters, kind, strength) = *glued.or_else(whole)?;
             let end = self.start(at) + letters.len();

@@ -1,0 +1,280 @@
+//! Cheap questions about the bytes around a mark. A no is certain; a yes means that a detector is to be asked.
+//!
+//! Whatever is not plain ASCII, or may belong to something encoded or invisible, is a yes. So is the end of what has
+//! arrived. Nothing here knows what was removed before, so a word that begins with what was removed is longer here than
+//! for the detector: what is asked of a word must stay true when the word grows at its beginning.
+
+use crate::vocabulary::LettersBackwards;
+
+/// How much may stand between a name and its value.
+const BETWEEN_BYTES_MAX: usize = 160;
+/// How much of a name is looked at.
+const NAME_BYTES_MAX: usize = 96;
+/// How long a control sequence may be.
+const CONTROL_BYTES_MAX: usize = 52;
+/// How far the closing quote of what is compared may be.
+const QUOTED_BYTES_MAX: usize = 410;
+/// The least length of what may be a noted password, of a value by the words before it, and of what is encoded.
+const NOTE_BYTES_MIN: usize = 8;
+const VALUE_BYTES_MIN: usize = 16;
+const ENCODED_BYTES_MIN: usize = 24;
+const NOTE_BYTES_MAX: usize = 32;
+
+/// What was walked over before, so that nobody walks over it again.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    /// Bytes that stand between names and values, all of them.
+    between: (usize, usize),
+    /// Up to where a control sequence may go that began before.
+    control_to: usize,
+}
+
+impl Walked {
+    /// Takes note of a control sequence that may begin at `at`, or anywhere before.
+    pub(super) fn control(&mut self, at: usize) {
+        self.control_to = at + CONTROL_BYTES_MAX;
+    }
+}
+
+/// Whether the `=` or `:` at `at` may tie a name to a secret, or begin an authority.
+pub(super) fn may_assign(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
+    if bytes.get(at) == Some(&b':') {
+        match bytes.get(at + 1..at + 3) {
+            Some(b"//") | None => return true,
+            Some([next, _]) if !is_plain(*next) => return true,
+            Some(_) => {}
+        }
+    }
+    may_be_named(bytes, at, walked)
+}
+
+/// Whether the comma at `at`, behind a quote, may stand between a name and its value.
+pub(super) fn may_be_in_list(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
+    let mut rest = bytes.get(at + 1..).unwrap_or_default().iter().take(20);
+    let next = rest.find(|b| !matches!(b, b' ' | b'\t' | b'\\'));
+    let quoted = next.is_none_or(|b| is_quote(*b) || !is_plain(*b) || matches!(b, b'%' | b'&'));
+    quoted && may_be_named(bytes, at, walked)
+}
+
+/// Whether what follows a flag's name at `at` may be its value.
+pub(super) fn may_follow_flag(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
+    bytes.get(at).is_some_and(|b| matches!(b, b' ' | b'\t') || !is_plain(*b))
+        && may_be_named(bytes, at, walked)
+}
+
+/// Whether the bracket or blank at `at`, before a quote, may stand before a secret.
+pub(super) fn may_be_argument(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
+    let blank = bytes.get(at) != Some(&b'(');
+    let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or_default();
+    // After a colon the colon itself is asked.
+    if blank && before == b':' {
+        return false;
+    }
+    // `IDENTIFIED BY '…'`.
+    let by = blank && ends_with(bytes.get(..at).unwrap_or_default(), b"by");
+    by || may_be_named(bytes, at, walked) || !(blank && before == b',') && may_be_compared(bytes, at + 1)
+}
+
+/// Whether a name that says something may stand before `at`, behind blanks, signs and quotes.
+pub(super) fn may_be_named(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
+    let byte = |at: usize| at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
+    let mut end = at;
+    while byte(end).is_some_and(|b| is(b, BETWEEN)) && at - end <= BETWEEN_BYTES_MAX {
+        let (from, to) = walked.between;
+        end = if end == to && from < to { from } else { end - 1 };
+    }
+    walked.between = (end, at);
+    if at - end > BETWEEN_BYTES_MAX {
+        return false;
+    }
+    if end < walked.control_to {
+        return true;
+    }
+    let from = end.saturating_sub(NAME_BYTES_MAX);
+    let mut word = Word::default();
+    for byte in bytes.get(from..end).unwrap_or_default().iter().rev() {
+        if !is(*byte, NAME) {
+            // What is encoded or invisible may be of a name, `\u0022`; `name['key'] =`.
+            return !byte.is_ascii()
+                || matches!(byte, b'%' | b'&' | b';')
+                || *byte == b']' && word.first == 0
+                || *byte == b'\\' && word.first == b'u'
+                || word.says(*byte, bytes.get(..end).unwrap_or_default());
+        }
+        if word.add(*byte) {
+            return true;
+        }
+    }
+    word.says(b' ', bytes.get(..end).unwrap_or_default())
+}
+
+/// A word that is read backwards.
+#[derive(Debug, Default)]
+struct Word {
+    first: u8,
+    len: usize,
+    letters: LettersBackwards,
+}
+
+impl Word {
+    /// Takes the byte before, and says whether the word says something with it.
+    fn add(&mut self, byte: u8) -> bool {
+        let flag = byte == b'-' && matches!(self.first, b'u' | b'U');
+        self.first = byte;
+        self.len += 1;
+        flag || self.letters.add(byte)
+    }
+
+    /// Whether the whole word says something, which stands at the end of `bytes` and behind `before`: its first letters, or
+    /// that it is of the words that do with others beside them. These are the names of a key's members, types behind names,
+    /// and the second of a pair's.
+    fn says(&self, before: u8, bytes: &[u8]) -> bool {
+        let ends = |with: &[u8]| ends_with(bytes, with);
+        self.letters.begin()
+            || match bytes.last().map(u8::to_ascii_lowercase) {
+                Some(b'e') => ends(b"value"),
+                Some(b't') => ends(b"content") || ends(b"default") || ends(b"text"),
+                Some(b'g') => ends(b"string"),
+                Some(b'r') => ends(b"str"),
+                Some(b'd' | b'p' | b'q' | b'k' | b'i') => self.len <= 2 && is_quote(before),
+                _ => false,
+            }
+    }
+}
+
+fn ends_with(word: &[u8], end: &[u8]) -> bool {
+    word.len()
+        .checked_sub(end.len())
+        .and_then(|at| word.get(at..))
+        .is_some_and(|last| last.eq_ignore_ascii_case(end))
+}
+
+/// Whether what is quoted at `at` may be compared with a name behind it: `"…" == name`.
+fn may_be_compared(bytes: &[u8], at: usize) -> bool {
+    let Some(mark) = bytes.get(at).filter(|b| is_quote(**b)) else { return true };
+    let rest = bytes.get(at + 1..).unwrap_or_default();
+    for (offset, byte) in rest.iter().enumerate().take(QUOTED_BYTES_MAX) {
+        if byte == mark {
+            let mut after = rest.get(offset + 1..).unwrap_or_default().iter().take(24);
+            let sign = after.find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'\\'));
+            return sign.is_none_or(|b| matches!(b, b'=' | b'!') || !is_plain(*b));
+        }
+        if *byte == b'\\' || !is_plain(*byte) {
+            return true;
+        }
+        if matches!(byte, b'\n' | b'\r') {
+            return false;
+        }
+    }
+    rest.len() < QUOTED_BYTES_MAX
+}
+
+/// Whether a value that is found by its look and the words before it may begin at `at`, in a run with a digit.
+pub(super) fn may_be_value(bytes: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
+    let rest = bytes.get(at..).unwrap_or_default();
+    let len = rest.iter().take(VALUE_BYTES_MIN).take_while(|b| is(**b, RUN)).count();
+    if len < NOTE_BYTES_MIN {
+        return rest.len() < VALUE_BYTES_MIN;
+    }
+    if len >= VALUE_BYTES_MIN && before.is_none_or(|b| b != b'/') {
+        return true;
+    }
+    // `application|secret`.
+    if rest.get(len) == Some(&b'|') {
+        return true;
+    }
+    let encoded = rest.iter().take(ENCODED_BYTES_MIN).take_while(|b| is(**b, RUN) || **b == b'=').count();
+    if encoded >= ENCODED_BYTES_MIN.min(rest.len()) {
+        return true;
+    }
+    // A noted password.
+    let tied = before
+        .is_some_and(|b| matches!(b, b' ' | b'\t' | b'(' | b')' | b'/' | b':' | b';' | b'-') || !is_plain(b));
+    let (mut small, mut capital, mut digit) = (false, false, false);
+    for byte in rest.iter().take(NOTE_BYTES_MAX).take_while(|b| is(**b, NOTE) || !is_plain(**b)) {
+        if !is_plain(*byte) {
+            return true;
+        }
+        small |= byte.is_ascii_lowercase();
+        capital |= byte.is_ascii_uppercase();
+        digit |= byte.is_ascii_digit();
+    }
+    tied && small && capital && digit
+}
+
+/// Bytes of a run: letters, digits, and the signs that values have.
+pub(super) const RUN: u8 = 1;
+/// Bytes of a name.
+pub(super) const NAME: u8 = 1 << 1;
+/// What may stand between a name and its value.
+const BETWEEN: u8 = 1 << 2;
+/// Bytes of a noted password.
+const NOTE: u8 = 1 << 3;
+/// What may be of a value without quotes that follows a blank; whatever is not ASCII may.
+pub(super) const BARE: u8 = 1 << 5;
+/// Visible characters of their own.
+const PLAIN: u8 = 1 << 4;
+
+/// Whether a byte is of one of these classes.
+pub(super) fn is(byte: u8, classes: u8) -> bool {
+    CLASSES.get(usize::from(byte)).is_some_and(|of| of & classes != 0)
+}
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler; an index out of range does not compile"
+)]
+static CLASSES: [u8; 256] = {
+    let mut classes = [BARE; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let b = byte as u8;
+        let word = b.is_ascii_alphanumeric();
+        let mut of = if b == 0x1b { 0 } else { PLAIN };
+        if word || matches!(b, b'_' | b'-' | b'.' | b'+' | b'/' | b'~') {
+            of |= RUN;
+        }
+        if word || matches!(b, b'_' | b'-' | b'.') {
+            of |= NAME;
+        }
+        if matches!(
+            b,
+            b' ' | b'\t'
+                | b'\n'
+                | b'\r'
+                | b'='
+                | b':'
+                | b'?'
+                | b'+'
+                | b'.'
+                | b'|'
+                | b'!'
+                | b'~'
+                | b'<'
+                | b'>'
+        ) || matches!(b, b'"' | b'\'' | b'`' | b'\\' | b'-' | b',')
+        {
+            of |= BETWEEN;
+        }
+        if word
+            || matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'*' | b'?' | b'+' | b'~' | b'-' | b'_')
+        {
+            of |= NOTE;
+        }
+        if !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b'|' | b'=' | b':') {
+            of |= BARE;
+        }
+        classes[byte] = of;
+        byte += 1;
+    }
+    classes
+};
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
+}
+
+fn is_plain(byte: u8) -> bool {
+    is(byte, PLAIN)
+}

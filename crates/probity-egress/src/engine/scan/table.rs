@@ -1,0 +1,344 @@
+use std::sync::OnceLock;
+
+use crate::known::KnownForms;
+use crate::vocabulary::{Anchor, anchors};
+
+/// What a byte may be the beginning, the middle or the end of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    Nothing,
+    /// `=` and `:`.
+    Operator,
+    Quote,
+    /// `>`: it may end a tag.
+    Greater,
+    /// `-`: it may be the last dash before a flag's name.
+    Dash,
+    /// Beside a letter or digit it belongs to a run: a value that looks drawn has one.
+    Digit,
+    /// `%`, `&`, `\` and `[`: they begin what is encoded, and a marker.
+    Escape,
+    /// It begins something invisible, perhaps.
+    Hidden,
+    /// `/`, `~`: they begin a location. For the tier for a person only.
+    Slash,
+    /// `w`: it begins `www.`, perhaps. For the tier for a person only.
+    Web,
+}
+
+/// A pair of an anchor's bytes.
+#[derive(Debug)]
+pub(super) struct Lead {
+    pub(super) anchor: Anchor,
+    /// Where in the anchor the pair stands; it may begin with the last byte.
+    offset: usize,
+    /// The bytes from one before the pair to one behind it, as far as they are the anchor's.
+    around: u32,
+    mask: u32,
+}
+
+impl Lead {
+    fn new(anchor: Anchor, offset: usize) -> Self {
+        let (mut around, mut mask) = ([0; 4], [0; 4]);
+        for (at, (around, mask)) in (offset..).zip(around.iter_mut().zip(&mut mask)) {
+            if let Some(byte) = at.checked_sub(1).and_then(|at| anchor.literal.as_bytes().get(at)) {
+                (*around, *mask) = (*byte, u8::MAX);
+            }
+        }
+        Self { anchor, offset, around: u32::from_le_bytes(around), mask: u32::from_le_bytes(mask) }
+    }
+
+    /// Where the anchor begins whose pair stands at `at`, if it is there. `around` are the bytes from one before the pair
+    /// to one behind it.
+    pub(super) fn start(&self, bytes: &[u8], at: usize, around: u32) -> Option<usize> {
+        if around & self.mask != self.around {
+            return None;
+        }
+        let start = at.checked_sub(self.offset)?;
+        bytes.get(start..)?.starts_with(self.anchor.literal.as_bytes()).then_some(start)
+    }
+}
+
+/// The pairs of interest: of the vocabulary and of what is registered.
+#[derive(Debug)]
+pub(in super::super) struct Triggers<'a> {
+    table: &'static Table,
+    known: &'a KnownForms,
+    merged: Option<Box<PairSet>>,
+}
+
+impl<'a> Triggers<'a> {
+    pub(in super::super) fn of(known: &'a KnownForms, locations: bool) -> Self {
+        static CREDENTIALS: OnceLock<Table> = OnceLock::new();
+        static LOCATIONS: OnceLock<Table> = OnceLock::new();
+        let table = if locations {
+            LOCATIONS.get_or_init(|| Table::new(true))
+        } else {
+            CREDENTIALS.get_or_init(|| Table::new(false))
+        };
+        let merged = known.is_any().then(|| {
+            let mut merged = table.pairs.clone();
+            known.leading_pairs().for_each(|pair| add(&mut merged, pair));
+            merged
+        });
+        Self { table, known, merged }
+    }
+
+    pub(super) fn pairs(&self) -> &PairSet {
+        self.merged.as_deref().unwrap_or(&self.table.pairs)
+    }
+
+    pub(super) fn act(&self, byte: u8) -> Act {
+        self.table.act_of(byte)
+    }
+
+    /// Whether this pair is of interest for its digits alone.
+    pub(super) fn is_of_run(&self, pair: [u8; 2]) -> bool {
+        self.merged.is_none() && has(&self.table.of_runs, pair)
+    }
+
+    /// Whether an anchor may have this pair in it, or end with its first byte.
+    pub(super) fn has_leads(&self, pair: [u8; 2]) -> bool {
+        has(&self.table.with_leads, pair)
+    }
+
+    /// The anchors that have this pair in them, or end with its first byte and the one before.
+    pub(super) fn leads(&self, before: u8, pair: [u8; 2]) -> [&'static [Lead]; 2] {
+        let table = self.table;
+        [table.lists.get(index(pair)), table.ends.get(index([before, pair[0]]))].map(|list| match list {
+            None | Some(0) => &[],
+            Some(at) => table.leads.0.get(usize::from(*at)).map_or(&[][..], Vec::as_slice),
+        })
+    }
+
+    pub(super) fn has_locations(&self) -> bool {
+        self.table.locations
+    }
+
+    /// The registered secrets, if there are any.
+    pub(super) fn known(&self) -> Option<&KnownForms> {
+        self.merged.is_some().then_some(self.known)
+    }
+}
+
+/// One bit for each pair of bytes, and behind each set bit what to look at.
+///
+/// A text is looked at in pairs that do not overlap, so what is to be recognised must be so by a pair at an even offset of
+/// its and by one at an odd offset.
+#[derive(Debug)]
+struct Table {
+    pairs: Box<PairSet>,
+    with_leads: Box<PairSet>,
+    of_runs: Box<PairSet>,
+    acts: Box<[Act; 256]>,
+    /// For each pair its place in `leads`; the first list is empty.
+    lists: Vec<u16>,
+    /// The same for each pair that an anchor ends with.
+    ends: Vec<u16>,
+    leads: Leads,
+    locations: bool,
+}
+
+const PAIRS: usize = 1 << 16;
+/// A bit for each pair of bytes, the first byte in the lower half.
+pub(super) type PairSet = [u64; PAIRS / 64];
+pub(super) const QUOTES: [u8; 3] = *b"\"'`";
+
+fn index(pair: [u8; 2]) -> usize {
+    usize::from(u16::from_le_bytes(pair))
+}
+
+fn has(pairs: &PairSet, pair: [u8; 2]) -> bool {
+    pairs.get(index(pair) >> 6).is_some_and(|word| word >> (index(pair) & 63) & 1 != 0)
+}
+
+fn add(pairs: &mut PairSet, pair: [u8; 2]) {
+    if let Some(word) = pairs.get_mut(index(pair) >> 6) {
+        *word |= 1 << (index(pair) & 63);
+    }
+}
+
+impl Table {
+    fn new(locations: bool) -> Self {
+        let mut table = Self {
+            pairs: Box::new([0; PAIRS / 64]),
+            with_leads: Box::new([0; PAIRS / 64]),
+            of_runs: Box::new([0; PAIRS / 64]),
+            acts: Box::new([Act::Nothing; 256]),
+            lists: vec![0; PAIRS],
+            ends: vec![0; PAIRS],
+            leads: Leads(vec![Vec::new()]),
+            locations,
+        };
+        for anchor in anchors() {
+            table.anchor(anchor);
+        }
+        table.with_leads.clone_from(&table.pairs);
+        for byte in *b"=:" {
+            table.alone(byte, Act::Operator);
+        }
+        for byte in QUOTES {
+            table.alone(byte, Act::Quote);
+        }
+        table.alone(b'>', Act::Greater);
+        for letter in (0..=127_u8).filter(u8::is_ascii_alphabetic) {
+            table.begins(b'-', &[letter], Act::Dash);
+        }
+        for digit in b'0'..=b'9' {
+            table.alone(digit, Act::Digit);
+        }
+        for first in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
+            for second in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
+                let acts = [first, second].map(|b| !matches!(table.act_of(b), Act::Nothing | Act::Digit));
+                if !has(&table.with_leads, [first, second]) && acts == [false; 2] {
+                    add(&mut table.of_runs, [first, second]);
+                }
+            }
+        }
+        for (first, seconds) in [(b'[', &b"R"[..]), (b'%', b"23"), (b'&', b"#a"), (b'\\', b"u")] {
+            table.begins(first, seconds, Act::Escape);
+        }
+        for [first, second] in HIDDEN_LEADS {
+            table.begins(*first, &[*second], Act::Hidden);
+        }
+        table.alone(0x1b, Act::Hidden);
+        if locations {
+            for byte in *b"/~" {
+                table.alone(byte, Act::Slash);
+            }
+            table.alone(b'\\', Act::Escape);
+            for byte in *b"wW" {
+                table.begins(byte, b"wW", Act::Web);
+            }
+        }
+        table
+    }
+
+    fn act_of(&self, byte: u8) -> Act {
+        self.acts.get(usize::from(byte)).copied().unwrap_or(Act::Nothing)
+    }
+
+    fn act(&mut self, byte: u8, act: Act) {
+        if let Some(slot) = self.acts.get_mut(usize::from(byte)) {
+            *slot = act;
+        }
+    }
+
+    fn pair(&mut self, pair: [u8; 2]) {
+        add(&mut self.pairs, pair);
+    }
+
+    /// A byte that is of interest whatever stands beside it.
+    fn alone(&mut self, byte: u8, act: Act) {
+        self.act(byte, act);
+        for other in 0..=255 {
+            self.pair([byte, other]);
+            self.pair([other, byte]);
+        }
+    }
+
+    /// A byte that is of interest before one of `seconds`.
+    fn begins(&mut self, byte: u8, seconds: &[u8], act: Act) {
+        self.act(byte, act);
+        for second in seconds {
+            self.pair([byte, *second]);
+        }
+        for other in 0..=255 {
+            self.pair([other, byte]);
+        }
+    }
+
+    /// The rarest pair of the fixed text at an even offset and at an odd one. The last byte and any behind it is one, too:
+    /// texts of three small letters and a sign are many, and their letters common.
+    fn anchor(&mut self, anchor: Anchor) {
+        let literal = anchor.literal.as_bytes();
+        let weight = |at: usize| {
+            let first = literal.get(at).map_or(0, |byte| commonness(*byte));
+            first * literal.get(at + 1).map_or(ANY_COMMONNESS, |byte| commonness(*byte))
+        };
+        for parity in [0, 1] {
+            let Some(offset) = (parity..literal.len()).step_by(2).min_by_key(|at| weight(*at)) else {
+                continue;
+            };
+            match literal.get(offset..) {
+                Some([first, second, ..]) => {
+                    self.pair([*first, *second]);
+                    if let Some(list) = self.lists.get_mut(index([*first, *second])) {
+                        self.leads.lead(list, anchor, offset);
+                    }
+                }
+                Some([last]) => {
+                    let before = offset.checked_sub(1).and_then(|at| literal.get(at)).copied();
+                    let Some(before) = before else { continue };
+                    // No token has a blank in it.
+                    for next in (0..=u8::MAX).filter(|b| !b.is_ascii_whitespace()) {
+                        self.pair([*last, next]);
+                    }
+                    if let Some(list) = self.ends.get_mut(index([before, *last])) {
+                        self.leads.lead(list, anchor, offset);
+                    }
+                }
+                Some([]) | None => {}
+            }
+        }
+    }
+}
+
+/// Lists of leads; the first is empty.
+#[derive(Debug)]
+struct Leads(Vec<Vec<Lead>>);
+
+impl Leads {
+    /// Adds to the list whose place is in `list`, a new one where that is the first.
+    fn lead(&mut self, list: &mut u16, anchor: Anchor, offset: usize) {
+        if *list == 0 {
+            *list = u16::try_from(self.0.len()).unwrap_or_default();
+            self.0.push(Vec::new());
+        }
+        if let Some(leads) = self.0.get_mut(usize::from(*list)) {
+            leads.push(Lead::new(anchor, offset));
+        }
+    }
+}
+
+/// The first two bytes of every invisible character.
+const HIDDEN_LEADS: &[[u8; 2]] = &[
+    [0xc2, 0xad],
+    [0xcd, 0x8f],
+    [0xd8, 0x9c],
+    [0xe1, 0x85],
+    [0xe1, 0x9e],
+    [0xe1, 0xa0],
+    [0xe2, 0x80],
+    [0xe2, 0x81],
+    [0xe3, 0x85],
+    [0xef, 0xb8],
+    [0xef, 0xbb],
+    [0xef, 0xbe],
+    [0xef, 0xbf],
+    [0xf0, 0x9b],
+    [0xf0, 0x9d],
+    [0xf3, 0xa0],
+];
+
+/// What any byte counts for among [`commonness`].
+const ANY_COMMONNESS: u32 = 60;
+
+/// How often a byte occurs in text and code, roughly, in parts of a thousand. Letters as in English prose.
+fn commonness(byte: u8) -> u32 {
+    const LETTERS: [u32; 26] =
+        [65, 12, 25, 35, 100, 18, 16, 45, 58, 2, 7, 33, 20, 57, 62, 17, 1, 52, 56, 75, 24, 9, 17, 2, 15, 1];
+    match byte {
+        b'a'..=b'z' => LETTERS.get(usize::from(byte - b'a')).copied().unwrap_or(1),
+        b'A'..=b'Z' => LETTERS.get(usize::from(byte - b'A')).map_or(1, |share| 1 + share / 12),
+        b'0'..=b'9' => 25,
+        b' ' => 150,
+        b'.' | b',' | b':' | b'"' | b'=' => 11,
+        b'-' | b'/' | b'_' => 6,
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;
