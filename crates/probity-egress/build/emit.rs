@@ -14,12 +14,13 @@ pub(crate) fn kinds(kinds: &[Kind]) -> Result<String, std::fmt::Error> {
         let glue = if entry.glue { "Allowed" } else { "Refused" };
         writeln!(
             out,
-            "Kind {{ id: {:?}, kind: {:?}, glue: Glue::{glue}, confidence: Confidence::{:?}, checks: &[{}],
+            "Kind {{ id: {:?}, kind: {:?}, glue: Glue::{glue}, confidence: Confidence::{:?}, checks: &[{}], secret_chars: {},
               #[cfg(test)] examples: &{:?}, #[cfg(test)] counterexamples: &{:?} }},",
             entry.id,
             entry.kind,
             entry.confidence,
             checks.join(", "),
+            entry.secret_chars,
             entry.examples,
             entry.counterexamples
         )?;
@@ -116,6 +117,8 @@ fn steps(list: &[Step], classes: &mut Classes) -> String {
                 format!("Step::Run {{ class: {}, min: {min}, max: {max} }}", classes.name(*class))
             }
             Step::Maybe(inner) => format!("Step::Maybe(&{})", steps(inner, classes)),
+            Step::Begin => "Step::Begin".to_owned(),
+            Step::End => "Step::End".to_owned(),
         })
         .collect();
     format!("[{}]", parts.join(", "))

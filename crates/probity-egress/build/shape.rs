@@ -14,8 +14,16 @@ pub(crate) type Mask = u128;
 pub(crate) enum Step {
     Text(String),
     OneOf(Vec<String>),
-    Run { class: Mask, min: usize, max: usize },
+    Run {
+        class: Mask,
+        min: usize,
+        max: usize,
+    },
     Maybe(Vec<Step>),
+    /// What was read so far stays.
+    Begin,
+    /// What is read from here on stays.
+    End,
 }
 
 #[derive(Debug)]
@@ -43,7 +51,7 @@ impl Shape {
                 Step::OneOf(texts) => fixed += texts.iter().map(String::len).min().unwrap_or(0),
                 Step::Run { min, max, .. } if max == min && *max <= 2 => {}
                 Step::Run { .. } => break,
-                Step::Maybe(_) => {}
+                Step::Maybe(_) | Step::Begin | Step::End => {}
             }
         }
         fixed
@@ -66,6 +74,7 @@ impl Shape {
 pub(crate) fn parse(text: &str) -> Result<Shape, String> {
     let mut reader = Reader { rest: text.chars().collect(), at: 0 };
     let steps = reader.steps(false)?;
+    check_kept(&steps)?;
     check_possessive(&steps)?;
     let anchor = anchor(&steps)?;
     Ok(Shape { steps, anchor })
@@ -98,6 +107,20 @@ impl Reader {
                     steps.push(Step::Run { class, min, max });
                 }
                 '(' => steps.push(self.group()?),
+                '<' | '>' if inside => return Err("what stays is not optional".to_owned()),
+                // At the beginning `>` ends what stays, at the end `<` begins it.
+                '<' => {
+                    self.next();
+                    if !steps.is_empty() {
+                        steps.push(Step::End);
+                    }
+                }
+                '>' => {
+                    self.next();
+                    if !steps.iter().any(|step| matches!(step, Step::End)) {
+                        steps.push(Step::Begin);
+                    }
+                }
                 ']' | '{' | '}' | ')' | '|' | '?' => return Err(format!("`{c}` stands alone")),
                 _ => {
                     let c = self.literal()?;
@@ -219,9 +242,23 @@ fn bit(c: char) -> Mask {
     1 << u32::from(c).min(127)
 }
 
+/// What stays stands at the beginning and at the end, and something goes.
+fn check_kept(steps: &[Step]) -> Result<(), String> {
+    let at = |wanted: fn(&Step) -> bool| {
+        let mut found = steps.iter().enumerate().filter(|(_, step)| wanted(step)).map(|(at, _)| at);
+        let first = found.next();
+        if found.next().is_some() { Err("text stays at most at each end".to_owned()) } else { Ok(first) }
+    };
+    let begin = at(|step| matches!(step, Step::Begin))?;
+    let end = at(|step| matches!(step, Step::End))?;
+    let goes = begin.map_or(0, |begin| begin + 1)..end.unwrap_or(steps.len());
+    if goes.is_empty() || begin == Some(0) { Err("nothing goes".to_owned()) } else { Ok(()) }
+}
+
 /// Pieces are read as long as they go, so none may eat what must follow it.
 fn check_possessive(steps: &[Step]) -> Result<(), String> {
-    for pair in steps.windows(2) {
+    let pieces: Vec<&Step> = steps.iter().filter(|step| !matches!(step, Step::Begin | Step::End)).collect();
+    for pair in pieces.windows(2) {
         let [Step::Run { class, min, max }, next] = pair else { continue };
         let eaten = match next {
             Step::Text(text) => text.chars().next().is_some_and(|c| class & bit(c) != 0),
@@ -229,7 +266,7 @@ fn check_possessive(steps: &[Step]) -> Result<(), String> {
                 texts.iter().any(|text| text.chars().next().is_some_and(|c| class & bit(c) != 0))
             }
             Step::Run { class: next, .. } => class & next != 0,
-            Step::Maybe(_) => false,
+            Step::Maybe(_) | Step::Begin | Step::End => false,
         };
         if eaten && min != max {
             return Err("a piece of no fixed length may eat the next one".to_owned());
@@ -280,6 +317,7 @@ fn spellings(step: &Step) -> Option<Vec<String>> {
     match step {
         Step::Text(text) => Some(vec![text.clone()]),
         Step::OneOf(texts) => Some(texts.clone()),
+        Step::Begin | Step::End => Some(vec![String::new()]),
         Step::Run { class, min: 1, max: 1 } if class.count_ones() <= 8 => {
             Some(members(*class).map(|byte| char::from(byte).to_string()).collect())
         }
@@ -317,6 +355,7 @@ fn extent(steps: &[Step]) -> (usize, usize, Mask) {
                 let (_, max, class) = extent(steps);
                 (0, max, class)
             }
+            Step::Begin | Step::End => (0, 0, 0),
         };
         all_min += min;
         all_max += max;
@@ -359,5 +398,6 @@ fn beginnings(steps: &[Step], first: Option<u8>, out: &mut BTreeSet<(u8, u8)>) {
             beginnings(&joined, first, out);
             beginnings(rest, first, out);
         }
+        Step::Begin | Step::End => beginnings(rest, first, out),
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Entry {
     pub(crate) confidence: Confidence,
     #[serde(default)]
     pub(crate) checks: Vec<Check>,
+    #[serde(default)]
+    pub(crate) secret_chars: usize,
     pub(crate) examples: Vec<String>,
     pub(crate) counterexamples: Vec<String>,
     source: String,
@@ -97,9 +99,10 @@ fn check(entry: Entry) -> Result<Kind, String> {
     if shapes.is_empty() {
         return Err("a kind has shapes".to_owned());
     }
-    // Four fixed characters in front, or the token must begin a word.
-    if entry.glue && shapes.iter().any(|shape| shape.fixed_start() < 4) {
-        return Err("glue needs four fixed characters in front".to_owned());
+    // Four fixed characters in front, or a sign no word has within it, or the token must begin a word.
+    let is_plain = |shape: &Shape| !shape.anchor.texts.iter().all(|text| text.contains('~'));
+    if entry.glue && shapes.iter().any(|shape| shape.fixed_start() < 4 && is_plain(shape)) {
+        return Err("glue needs four fixed characters in front, or `~` in the fixed text".to_owned());
     }
     Ok(Kind { entry, shapes })
 }

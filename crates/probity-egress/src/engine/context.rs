@@ -4,8 +4,6 @@
 //! digit stands beside a letter or digit. What lost: a rule for each service, with the length and alphabet of its keys;
 //! there are thousands of services, and they change their keys more often than their names.
 
-use std::borrow::Cow;
-
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
@@ -15,12 +13,16 @@ use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Mention, mention};
 
+mod bare;
+
 /// How much of a value is looked at.
 const VALUE_CHARS_MAX: usize = 200;
 /// The least length of a value after a service's name.
 const VALUE_CHARS_MIN: usize = 16;
 /// The least length of a value after words for credentials alone.
 const UNNAMED_CHARS_MIN: usize = 20;
+/// Fewer digits alone are a number, of an account or a time.
+const NUMBER_CHARS_MIN: usize = 32;
 /// Words whose value is a secret when it is tied to them: `…-secret-0f3c…`.
 const SECRETS: [&str; 5] = ["secret", "token", "private", "apikey", "password"];
 /// How many words are looked at.
@@ -28,68 +30,120 @@ const WORDS_MAX: usize = 8;
 /// The longest word that is looked at.
 const WORD_BYTES_MAX: usize = 48;
 
-/// Finds a value that starts at the cursor with `first`, by the words before it.
+/// How many beginnings of a value inside a run are tried.
+const JOINS_MAX: usize = 10;
+
+/// Finds a value that starts at the cursor with `first`, by the words before it, or one that such words are tied to in
+/// one run: then all of the run goes, since which sign ends the words and which begins the value cannot be told.
 pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
-    if !(first.is_ascii_alphanumeric() || first == '_') || !begins_value(behind) {
+    let begins_value = begins_value(behind);
+    let begins_run = !behind.peek().is_some_and(is_word_char);
+    if !(first.is_ascii_alphanumeric() || first == '_') || !(begins_value || begins_run) {
         return Ok(None);
     }
-    let mut ahead = cursor.clone();
-    let mut text = Cow::Borrowed(ahead.take_plain(VALUE_CHARS_MAX, |b| is_value_char(char::from(b))));
-    let mut end = ahead.offset() - (text.len() - text.trim_end_matches(['.', '-']).len());
-    while text.len() < VALUE_CHARS_MAX
-        && let Some(c) = ahead.peek()?
-        && is_value_char(c)
-    {
-        text.to_mut().push(c);
-        ahead.next()?;
-        if !matches!(c, '.' | '-') {
-            end = ahead.offset();
-        }
+    let Some(run) = Run::read(cursor)? else { return Ok(None) };
+    if let Some(found) = bare::find(&run, cursor, behind)? {
+        return Ok(Some(found));
     }
-    if text.len() < VALUE_CHARS_MIN && ahead.peek()? != Some('|') {
-        return Ok(None);
-    }
-    // `application|secret`, as one credential.
-    if text.len() >= 8 && text.bytes().all(|b| b.is_ascii_digit()) {
-        let mut pair = cursor.after(end - cursor.offset());
-        if pair.eat('|')? {
-            text.to_mut().push('|');
-            while text.len() < VALUE_CHARS_MAX
-                && let Some(c) = pair.peek()?
-                && is_value_char(c)
-            {
-                text.to_mut().push(c);
-                pair.next()?;
-            }
-            end = pair.offset();
-        }
-    }
-    let mut padding = cursor.after(end - cursor.offset());
-    padding.run(2, |c| c == '=')?;
-    let end = padding.offset();
-    if padding.is_at_marker()? || ahead.is_before_marker()? {
-        return Ok(None);
-    }
-    let value = text.trim_end_matches(['.', '-']);
-    let look = Look::of(value);
-    if look == Look::Plain {
-        return Ok(None);
-    }
-    let enough = match said_before(behind) {
-        Said::Service => true,
-        Said::Word { credential } => credential && look >= Look::Drawn,
-        Said::Credential => look == Look::SurelyDrawn && value.len() >= UNNAMED_CHARS_MIN,
-        Said::Nothing => false,
-    };
-    Ok((enough && !is_placeholder(value)).then(|| Found {
+    let tied = || begins_run && joins(run.value()).any(|at| run.is_secret(at, behind));
+    let enough = begins_value && run.is_secret(0, behind) || tied();
+    Ok(enough.then(|| Found {
         rule: "context",
         kind: "api-key",
         source: Source::Context,
         confidence: Confidence::Medium,
         keep: 0,
-        cut: end - cursor.offset(),
-        then: (text.len() >= VALUE_CHARS_MAX).then_some(Swallow::While(is_value_char)),
+        cut: run.end - cursor.offset(),
+        then: (run.text.len() >= VALUE_CHARS_MAX).then_some(Swallow::While(is_value_char)),
     }))
+}
+
+/// What stands at a position, as far as a value is written.
+#[derive(Debug)]
+struct Run {
+    text: String,
+    /// Behind the last sign that is surely of it, and padding.
+    end: usize,
+}
+
+impl Run {
+    /// Nothing where a marker is in it or directly behind it.
+    fn read(cursor: &Cursor<'_>) -> Result<Option<Self>, Starved> {
+        let mut ahead = cursor.clone();
+        let plain = ahead.take_plain(VALUE_CHARS_MAX, |b| is_value_char(char::from(b)));
+        let mut end = ahead.offset() - (plain.len() - plain.trim_end_matches(['.', '-']).len());
+        let mut text = String::with_capacity(plain.len());
+        text.push_str(plain);
+        while text.len() < VALUE_CHARS_MAX
+            && let Some(c) = ahead.peek()?
+            && is_value_char(c)
+        {
+            text.push(c);
+            ahead.next()?;
+            if !matches!(c, '.' | '-') {
+                end = ahead.offset();
+            }
+        }
+        if text.len() < VALUE_CHARS_MIN && ahead.peek()? != Some('|') {
+            return Ok(None);
+        }
+        // `application|secret`, as one credential.
+        if text.len() >= 8 && text.bytes().all(|b| b.is_ascii_digit()) {
+            let mut pair = cursor.after(end - cursor.offset());
+            if pair.eat('|')? {
+                text.push('|');
+                while text.len() < VALUE_CHARS_MAX
+                    && let Some(c) = pair.peek()?
+                    && is_value_char(c)
+                {
+                    text.push(c);
+                    pair.next()?;
+                }
+                end = pair.offset();
+            }
+        }
+        let mut padding = cursor.after(end - cursor.offset());
+        padding.run(2, |c| c == '=')?;
+        let end = padding.offset();
+        let marked = padding.is_at_marker()? || ahead.is_before_marker()?;
+        Ok((!marked).then_some(Self { text, end }))
+    }
+
+    fn value(&self) -> &str {
+        self.text.trim_end_matches(['.', '-'])
+    }
+
+    /// Whether what begins at `at` is a secret by the words before it.
+    fn is_secret(&self, at: usize, behind: &Behind<'_>) -> bool {
+        let (words, value) = self.value().split_at_checked(at).unwrap_or_default();
+        let look = Look::of(value);
+        if look == Look::Plain {
+            return false;
+        }
+        let said = match said_before(Before { words, behind: behind.clone() }) {
+            Said::Service => true,
+            Said::Word { credential } => credential && look >= Look::Drawn,
+            Said::Credential => look == Look::SurelyDrawn && value.len() >= UNNAMED_CHARS_MIN,
+            Said::Nothing => false,
+        };
+        said && !is_placeholder(value)
+    }
+}
+
+/// Where a value may begin inside a run: behind a sign that ties words.
+fn joins(run: &str) -> impl Iterator<Item = usize> {
+    let last = run.len().saturating_sub(VALUE_CHARS_MIN);
+    let is_join = |(_, byte): &(usize, u8)| matches!(byte, b'-' | b'_' | b'.');
+    run.bytes()
+        .enumerate()
+        .filter(is_join)
+        .map(|(at, _)| at + 1)
+        .take(JOINS_MAX)
+        .take_while(move |at| *at <= last)
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
 fn is_value_char(c: char) -> bool {
@@ -132,11 +186,12 @@ impl Look {
             plain &= byte.is_ascii_alphanumeric() || byte == b'-';
             small |= byte.is_ascii_lowercase();
         }
-        if text.len() < VALUE_CHARS_MIN || digits == 0 {
+        if text.len() < VALUE_CHARS_MIN || digits == 0 || is_path(text) || is_constant(text) {
             return Self::Plain;
         }
         if hex && (groups == 1 && text.len() >= 20 || groups == 5 && text.len() == 36) {
-            return if digits == text.len() { Self::Plain } else { Self::Identifier };
+            let number = digits == text.len() && digits < NUMBER_CHARS_MIN;
+            return if number { Self::Plain } else { Self::Identifier };
         }
         // Serial numbers: groups of capitals and digits.
         if plain && groups >= 3 && !small && digits >= groups {
@@ -148,6 +203,20 @@ impl Look {
             Drawn::Surely => Self::SurelyDrawn,
         }
     }
+}
+
+/// Whether a piece between slashes is a word.
+fn is_path(text: &str) -> bool {
+    let word = |piece: &str| {
+        piece.len() >= 3 && piece.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'_' | b'-' | b'.'))
+    };
+    text.contains('/') && text.split('/').any(word)
+}
+
+/// `MODE2_FORM1_RAW`: capitals in words that `_` ties, none of them long and drawn.
+fn is_constant(text: &str) -> bool {
+    let drawn = |piece: &str| piece.len() >= VALUE_CHARS_MIN && is_drawn(piece) == Drawn::Surely;
+    text.contains('_') && !text.bytes().any(|b| b.is_ascii_lowercase()) && !text.split('_').any(drawn)
 }
 
 /// What the words before a value say.
@@ -164,8 +233,27 @@ enum Said {
     Service,
 }
 
-fn said_before(behind: &Behind<'_>) -> Said {
-    let mut behind = behind.clone();
+/// What stands before a value: words of its own run, and the text behind that.
+#[derive(Debug, Clone)]
+struct Before<'a> {
+    words: &'a str,
+    behind: Behind<'a>,
+}
+
+impl Before<'_> {
+    fn peek(&self) -> Option<char> {
+        self.words.chars().next_back().or_else(|| self.behind.peek())
+    }
+
+    fn next(&mut self) {
+        match self.words.char_indices().next_back() {
+            Some((at, _)) => self.words = self.words.get(..at).unwrap_or_default(),
+            None => drop(self.behind.next()),
+        }
+    }
+}
+
+fn said_before(mut behind: Before<'_>) -> Said {
     let mut credential = false;
     let mut newlines = 0;
     let glue = behind.peek();
@@ -180,7 +268,7 @@ fn said_before(behind: &Behind<'_>) -> Said {
             behind.next();
             if c == '\n' {
                 newlines += 1;
-                broken = !opens_line(&behind);
+                broken = !opens_line(&behind.behind);
                 // `… private access key` on a line of its own speaks of the next line.
                 if newlines > 1 || broken && nth > 0 {
                     return said(credential);
@@ -228,7 +316,7 @@ fn opens_line(behind: &Behind<'_>) -> bool {
 }
 
 /// The word before, in small letters.
-fn word<'a>(behind: &mut Behind<'_>, buffer: &'a mut [u8; WORD_BYTES_MAX]) -> Option<&'a str> {
+fn word<'a>(behind: &mut Before<'_>, buffer: &'a mut [u8; WORD_BYTES_MAX]) -> Option<&'a str> {
     let mut from = buffer.len();
     while let Some(c) = behind.peek()
         && c.is_ascii_alphanumeric()
@@ -239,3 +327,7 @@ fn word<'a>(behind: &mut Behind<'_>, buffer: &'a mut [u8; WORD_BYTES_MAX]) -> Op
     }
     std::str::from_utf8(buffer.get(from..)?).ok().filter(|word| !word.is_empty())
 }
+
+#[cfg(test)]
+#[path = "context_tests.rs"]
+mod tests;

@@ -153,7 +153,7 @@ pub(crate) fn looks_drawn(text: &str) -> bool {
 }
 
 /// `abcd1234`, `abcdefgh`: typed along the alphabet to show where something goes.
-fn is_sequence(text: &str) -> bool {
+pub(super) fn is_sequence(text: &str) -> bool {
     let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
     let steps = letters.clone().zip(letters.clone().skip(1)).filter(|(a, b)| *b == a + 1).count();
     steps >= 5 && steps * 4 >= letters.count() * 3

@@ -1,7 +1,9 @@
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
+use super::drawn::{Drawn, is_camel, is_drawn};
 use super::key_block;
+use super::plausible::is_sequence;
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Class, Glue, Kind, Shape, Step, shapes_from};
@@ -11,6 +13,10 @@ mod check;
 
 /// With this much of a body, a token whose beginning is unmistakable counts although the input ends inside it.
 const OPEN_BODY_CHARS_MIN: usize = 8;
+/// How much of a token is looked at that may be a name.
+const NAME_CHARS_MAX: usize = 80;
+/// How many signs may stand between the halves of a pair.
+const BETWEEN_CHARS_MAX: usize = 8;
 /// How much more than the least length of the last piece is looked at.
 const LAST_PIECE_CHARS_MORE: usize = 20;
 
@@ -54,6 +60,7 @@ pub(super) fn shape(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
 struct Body {
     chars: usize,
     digits: usize,
+    small: usize,
     /// Characters that differ from the one before them.
     turns: usize,
     /// Small letters after capitals and capitals after small letters.
@@ -89,6 +96,7 @@ impl Body {
 
     fn add(&mut self, c: char) {
         self.digits += usize::from(c.is_ascii_digit());
+        self.small += usize::from(c.is_ascii_lowercase());
         if let Some(last) = self.last {
             self.turns += usize::from(last != c);
             let letters = last.is_ascii_alphabetic() && c.is_ascii_alphabetic();
@@ -114,6 +122,9 @@ struct Reading<'a> {
     body: Body,
     /// How the token goes on.
     rest: Option<fn(char) -> bool>,
+    /// Where what goes begins and ends, if text before and behind it stays.
+    begin: Option<usize>,
+    end: Option<usize>,
 }
 
 impl Reading<'_> {
@@ -135,8 +146,18 @@ impl Reading<'_> {
                     self.rest = (is_last || min != max).then(|| continues(class));
                     self.body.run(&mut self.ahead, max, |c| class.contains(c))? >= min
                 }
+                Step::Begin => {
+                    self.begin = Some(self.ahead.offset());
+                    self.body = Body::default();
+                    true
+                }
+                Step::End => {
+                    self.end = Some(self.ahead.offset());
+                    self.rest = None;
+                    true
+                }
                 Step::Maybe(inner) => {
-                    let mut tried = Reading { ahead: self.ahead.clone(), body: self.body, rest: None };
+                    let mut tried = Reading { ahead: self.ahead.clone(), rest: None, ..*self };
                     if tried.steps(inner, is_last)? {
                         (self.ahead, self.body, self.rest) = (tried.ahead, tried.body, tried.rest);
                     }
@@ -176,9 +197,10 @@ fn match_one(
     shape: &'static Shape,
     cursor: &Cursor<'_>,
 ) -> Result<Option<Found>, Starved> {
-    let mut reading = Reading { ahead: cursor.clone(), body: Body::default(), rest: None };
+    let mut reading =
+        Reading { ahead: cursor.clone(), body: Body::default(), rest: None, begin: None, end: None };
     let whole = reading.steps(shape.steps, true)?;
-    let Reading { ahead, body, rest } = reading;
+    let Reading { ahead, body, rest, begin, end } = reading;
     let open = !whole
         && kind.glue == Glue::Allowed
         && body.chars >= OPEN_BODY_CHARS_MIN
@@ -187,7 +209,11 @@ fn match_one(
     if !whole && !open {
         return Ok(None);
     }
-    if body.is_mask() || (kind.glue == Glue::Refused && body.is_name()) {
+    if body.is_mask() {
+        return Ok(None);
+    }
+    if body.is_name() && (kind.glue == Glue::Refused || body.small == 0) && !is_surely_drawn(cursor, &ahead)?
+    {
         return Ok(None);
     }
     let verified = if whole { check::verify(kind.checks, cursor, ahead.offset())? } else { None };
@@ -196,15 +222,58 @@ fn match_one(
         Some(Verified::Structure) => (Source::Format, Confidence::Certain),
         None => (Source::Format, if open { Confidence::Low } else { kind.confidence }),
     };
+    let (begin, end) = (begin.unwrap_or(cursor.offset()), end.unwrap_or(ahead.offset()));
+    let secret = if kind.secret_chars > 0 { secret_half(kind.secret_chars, &ahead)? } else { None };
     Ok(Some(Found {
         rule: kind.id,
         kind: kind.kind,
         source,
         confidence,
-        keep: 0,
-        cut: ahead.offset() - cursor.offset(),
-        then: rest.map(Swallow::While),
+        keep: begin - cursor.offset(),
+        cut: secret.unwrap_or(end) - begin,
+        then: if secret.is_none() { rest.map(Swallow::While) } else { None },
     }))
+}
+
+/// Whether the letters of a token without digits are no words.
+fn is_surely_drawn(cursor: &Cursor<'_>, end: &Cursor<'_>) -> Result<bool, Starved> {
+    let mut ahead = cursor.clone();
+    let mut text = String::new();
+    while ahead.offset() < end.offset()
+        && text.len() < NAME_CHARS_MAX
+        && let Some(c) = ahead.next()?
+    {
+        text.push(c);
+    }
+    let is_capitals = !text.contains(|c: char| c.is_ascii_lowercase());
+    Ok(is_drawn(&text) == Drawn::Surely && !is_sequence(&text) && (is_capitals || !is_camel(&text)))
+}
+
+/// The end of the secret half of a pair, if it follows: drawn, exactly so long, behind a few signs that separate.
+fn secret_half(len: usize, after: &Cursor<'_>) -> Result<Option<usize>, Starved> {
+    let mut ahead = after.clone();
+    let between = |c: char| c.is_whitespace() || matches!(c, ':' | ',' | ';' | '|' | '"' | '\'' | '`');
+    if ahead.run(BETWEEN_CHARS_MAX, between)? == 0 {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    while text.len() < len
+        && let Some(c) = ahead.peek()?
+        && is_base64(c)
+    {
+        text.push(c);
+        ahead.next()?;
+    }
+    let ends = !ahead.peek()?.is_some_and(|c| is_base64(c) || is_word(c) || c == '=');
+    let mixed =
+        text.contains(|c: char| c.is_ascii_uppercase()) && text.contains(|c: char| c.is_ascii_lowercase());
+    let found =
+        text.len() == len && ends && mixed && is_drawn(&text) >= Drawn::Maybe && !ahead.is_before_marker()?;
+    Ok(found.then(|| ahead.offset()))
+}
+
+fn is_base64(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '/')
 }
 
 #[cfg(test)]

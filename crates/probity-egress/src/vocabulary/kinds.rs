@@ -11,6 +11,8 @@ pub(crate) struct Kind {
     pub(crate) glue: Glue,
     pub(crate) confidence: Confidence,
     pub(crate) checks: &'static [Check],
+    /// When the token is the public half of a pair: the length of the secret half, in base64, that may follow it.
+    pub(crate) secret_chars: usize,
     /// Templates of texts that must be redacted.
     #[cfg(test)]
     pub(super) examples: &'static [&'static str],
@@ -68,6 +70,10 @@ pub(crate) enum Step {
     Run { class: Class, min: usize, max: usize },
     /// These pieces, if they are there.
     Maybe(&'static [Self]),
+    /// What was read so far stays.
+    Begin,
+    /// What is read from here on stays.
+    End,
 }
 
 /// A set of ASCII characters.

@@ -143,6 +143,9 @@ const NOT: &[&str] = &[
 /// The shortest name of a service that is found at the end of a longer word.
 const GLUED_BYTES_MIN: usize = 6;
 
+/// The shortest name of a service that is found at the beginning of a longer word.
+const NAME_BYTES_MIN: usize = 4;
+
 /// What a word in small letters says: as it is, or behind which words for credentials are glued (`acmeapikey`).
 pub(crate) fn mention(word: &str) -> Mention {
     if word.bytes().all(|b| b.is_ascii_digit()) {
@@ -168,11 +171,20 @@ pub(crate) fn mention(word: &str) -> Mention {
     let glued = (1..rest.len().saturating_sub(GLUED_BYTES_MIN - 1))
         .filter_map(|at| rest.get(at..))
         .any(|ending| services.binary_search(&ending).is_ok());
-    match (glued, credential) {
+    match (glued || names_both(word), credential) {
         (true, _) => Mention::Service,
         (false, true) => Mention::Credential,
         (false, false) => Mention::Unknown,
     }
+}
+
+/// Whether a service's name begins a word and one for a credential is further on in it: `acmeSecretTest`.
+fn names_both(word: &str) -> bool {
+    const WITHIN: [&str; 5] = ["secret", "token", "private", "access", "apikey"];
+    let Some(to) = WITHIN.iter().filter_map(|within| word.find(within)).min() else { return false };
+    let (services, words) = vendors();
+    let is_service = |name: &str| services.binary_search(&name).is_ok() || words.binary_search(&name).is_ok();
+    (NAME_BYTES_MIN..=to).filter_map(|len| word.get(..len)).any(is_service)
 }
 
 fn one(word: &str) -> Mention {

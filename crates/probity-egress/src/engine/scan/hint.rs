@@ -177,7 +177,7 @@ pub(super) fn may_be_value(bytes: &[u8], at: usize) -> bool {
     if len < NOTE_BYTES_MIN {
         return rest.len() < VALUE_BYTES_MIN;
     }
-    if len >= VALUE_BYTES_MIN && before.is_none_or(|b| b != b'/') {
+    if len >= VALUE_BYTES_MIN {
         return true;
     }
     // `application|secret`.
