@@ -24,7 +24,8 @@ pub(super) fn find(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<
         && !is_placeholder(password)
         && !password.chars().all(|c| c.is_ascii_digit());
     let cut = ahead.offset() - start;
-    Ok((plausible && !text.contains("[REDACTED:")).then(|| found(start - cursor.offset(), cut, word.then)))
+    Ok((plausible && !word.unsettled && !value::holds_marker(text))
+        .then(|| found(start - cursor.offset(), cut, word.then)))
 }
 
 /// The password of `-uuser:password`, whose user was read before.
@@ -59,12 +60,14 @@ fn found(keep: usize, cut: usize, then: Option<Swallow>) -> Found {
 struct ShellWord {
     text: String,
     quoted: bool,
+    unsettled: bool,
     then: Option<Swallow>,
 }
 
 impl ShellWord {
     fn read(ahead: &mut Cursor<'_>) -> Result<Option<Self>, Starved> {
-        let mut word = Self { text: String::new(), quoted: false, then: None };
+        let mut word = Self { text: String::new(), quoted: false, unsettled: false, then: None };
+        let mut bare = value::Bare::default();
         loop {
             if (word.text.is_empty() || word.text.ends_with(':'))
                 && let Some(quote) = Quote::open(ahead)?
@@ -90,11 +93,12 @@ impl ShellWord {
                 word.then = Some(Swallow::Bare);
                 break;
             }
-            match value::bare_char(ahead)? {
+            match bare.next(ahead)? {
                 Some(c) => word.text.push(c),
                 None => break,
             }
         }
+        word.unsettled = bare.unsettled;
         Ok(Some(word))
     }
 }
