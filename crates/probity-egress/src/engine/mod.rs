@@ -39,6 +39,7 @@ use cursor::{Cursor, Starved};
 pub(crate) use plausible::looks_drawn;
 use scan::{AHEAD_BYTES, Asked, Marks, Triggers};
 use swallow::Swallow;
+pub(crate) use user_flag::is_user_pair;
 
 /// How much is scanned at once.
 const BLOCK_BYTES: usize = 32 * 1024;
@@ -425,6 +426,8 @@ impl Engine {
             floor: self.floor.saturating_sub(base),
             depth: self.depth,
             kept: self.kept + 1,
+            #[cfg(test)]
+            exhaustive: self.exhaustive,
             ..Self::with(self.looks_for, Arc::clone(&self.known), self.read + base, self.written)
         };
         inner.settle(&kept, from - base, true, out, report);

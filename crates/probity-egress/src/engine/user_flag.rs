@@ -17,15 +17,21 @@ pub(super) fn find(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<
     let start = ahead.offset();
     let Some(word) = ShellWord::read(&mut ahead)? else { return Ok(None) };
     let text = word.text.as_str();
-    let Some((user, password)) = text.split_once(':') else { return Ok(None) };
-    let plausible = !user.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '['))
-        && (!user.is_empty() || word.quoted)
-        && password.len() >= 4
-        && !is_placeholder(password)
-        && !password.chars().all(|c| c.is_ascii_digit());
     let cut = ahead.offset() - start;
-    Ok((plausible && !word.unsettled && !value::holds_marker(text))
-        .then(|| found(start - cursor.offset(), cut, word.then)))
+    let is_pair = is_user_pair(text, word.quoted) && !word.unsettled;
+    Ok(is_pair.then(|| found(start - cursor.offset(), cut, word.then)))
+}
+
+/// Whether a word behind the flag is a user and a password: `quoted` when something says where it ends.
+pub(crate) fn is_user_pair(text: &str, quoted: bool) -> bool {
+    text.split_once(':').is_some_and(|(user, password)| {
+        !user.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '['))
+            && (!user.is_empty() || quoted)
+            && password.len() >= 4
+            && !is_placeholder(password)
+            && !password.chars().all(|c| c.is_ascii_digit())
+            && !value::holds_marker(text)
+    })
 }
 
 /// The password of `-uuser:password`, whose user was read before.
