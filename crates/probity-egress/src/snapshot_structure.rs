@@ -1,7 +1,7 @@
 //! What the structure of a value gives away: a name over a value, beside it, or before it.
 
 use crate::clean::marker_len;
-use crate::engine::looks_drawn;
+use crate::engine::{is_user_pair, looks_drawn};
 use crate::pass::egress_text;
 use crate::snapshot_tree::Tree;
 use crate::tier::Tier;
@@ -179,10 +179,8 @@ fn after(before: &str, text: &str) -> Option<Tree> {
         return None;
     }
     if matches!(before, "-u" | "--user" | "--proxy-user" | "-U") {
-        let (user, password) = text.split_once(':')?;
-        let secret =
-            !password.is_empty() && !password.starts_with("[REDACTED:") && !password.starts_with("//");
-        return secret.then(|| Tree::String(format!("{user}:[REDACTED:password]")));
+        // The pair goes whole, as it does in the text of a command.
+        return is_user_pair(text, true).then_some(Tree::Marker("password"));
     }
     whole(flag.trim_start_matches('-'), &value)
 }

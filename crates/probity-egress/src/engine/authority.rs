@@ -4,6 +4,7 @@ use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
 use super::placeholder::is_placeholder;
 use super::shape::looks_random;
+use super::value::holds_marker;
 use crate::report::{Confidence, Source};
 
 /// How long the part of a URL between `//` and its path may be.
@@ -71,7 +72,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         Some(_) => !secret.is_empty(),
         None => secret.len() >= TOKEN_AS_USER_CHARS_MIN && looks_random(secret),
     };
-    if !plausible || is_placeholder(secret) || read.contains("[REDACTED:") {
+    if !plausible || is_placeholder(secret) || holds_marker(&read) {
         return Ok(None);
     }
     Ok(Some(Found {

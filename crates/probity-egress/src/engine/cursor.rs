@@ -179,7 +179,18 @@ impl<'a> Cursor<'a> {
 
     /// Whether a marker is next: what stood in its place has been dealt with, and what is before it was judged with it.
     pub(crate) fn is_at_marker(&self) -> Result<bool, Starved> {
-        self.clone().literal("[REDACTED:")
+        Ok(self.marker()?.is_some())
+    }
+
+    /// Length of the marker that is next. The beginning of one is none: what follows it may be removed yet.
+    pub(crate) fn marker(&self) -> Result<Option<usize>, Starved> {
+        let mut ahead = self.clone();
+        if !ahead.literal("[REDACTED:")? {
+            return Ok(None);
+        }
+        let name = ahead.run(40, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')?;
+        let closed = name > 0 && ahead.eat(']')?;
+        Ok(closed.then(|| ahead.offset() - self.offset()))
     }
 
     /// Whether a marker stands for the value of what is before: behind blanks, an operator and a quote.

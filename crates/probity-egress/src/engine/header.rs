@@ -32,7 +32,12 @@ pub(super) fn authorization(
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => line(&mut ahead, has_scheme)?,
     };
+    let alone = (value.clone(), ahead.clone());
     wrap::read_on(&mut value, &mut ahead)?;
+    // With the next line it may look like none, as in a value under a name.
+    if !(is_credential(&value) || value.long) {
+        (value, ahead) = alone;
+    }
     let text = value.text.trim();
     // `authorization: /name="…"`: the nearer name decides.
     let names = |text: &str| {
@@ -44,11 +49,7 @@ pub(super) fn authorization(
     {
         return Ok(None);
     }
-    let plausible = text.len() >= 6
-        && !is_placeholder(text)
-        && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
-        && !(quote.is_none() && text.contains('('));
-    Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
+    Ok(((is_credential(&value) || value.long) && !value.is_marked()).then(|| Found {
         rule: "authorization",
         kind: "authorization",
         source: Source::Structure,
@@ -57,6 +58,14 @@ pub(super) fn authorization(
         cut: ahead.offset() - start,
         then: value.long.then(|| quote.map_or(Swallow::Line, Swallow::Quoted)),
     }))
+}
+
+fn is_credential(value: &Value) -> bool {
+    let text = value.text.trim();
+    text.len() >= 6
+        && !is_placeholder(text)
+        && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
+        && !(value.quote.is_none() && text.contains('('))
 }
 
 /// The pairs of a `Cookie` header.
@@ -118,10 +127,10 @@ fn line(ahead: &mut Cursor<'_>, one_word: bool) -> Result<Value, Starved> {
                 parameters |= c == ',' || (c == '=' && text.len() < 16);
                 text.push(c);
             }
-            None => return Ok(Value { text, quote: None, long: ahead.at_window_end() }),
+            None => return Ok(Value { text, quote: None, long: ahead.at_window_end(), unsettled: false }),
         }
         *ahead = next;
     }
     let long = text.len() >= value::VALUE_CHARS_MAX;
-    Ok(Value { text, quote: None, long })
+    Ok(Value { text, quote: None, long, unsettled: false })
 }

@@ -37,9 +37,11 @@ pub(super) fn begins(text: &str) -> bool {
     find(first, &Cursor::open(text, 0, true)).is_ok_and(|found| found.is_some())
 }
 
-/// Whether the dashes before the first line of a block are next.
+/// Whether the dashes before the first line of a block are next. The blank is asked for as well: a word behind dashes may
+/// be removed, and the dashes would be of something else then.
 pub(super) fn is_header(cursor: &Cursor<'_>) -> Result<bool, Starved> {
-    cursor.clone().literal("-----BEGIN")
+    let mut ahead = cursor.clone();
+    Ok(ahead.literal("-----BEGIN")? && blank(&mut ahead)?)
 }
 
 fn header(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {

@@ -61,12 +61,17 @@ fn url(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Option<usize>, St
     Ok(bare.then(|| ahead.offset() - cursor.offset()))
 }
 
+/// Whether a host may begin here: or a share, which a path is removed for, and a marker would look like a host.
 fn begins_host(ahead: &Cursor<'_>) -> Result<bool, Starved> {
-    Ok(ahead.peek()?.is_some_and(|c| !ends_url(c)))
+    match ahead.peek()? {
+        Some('\\') => Ok(path('\\', ahead, Left::OPEN)?.is_some()),
+        next => Ok(next.is_some_and(|c| !ends_url(c))),
+    }
 }
 
 fn ends_url(c: char) -> bool {
-    c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '|' | '\\' | '^')
+    // A caret may be of a password; what ends the address of a password ends it here, and nothing else.
+    c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '|' | '\\')
 }
 
 /// Reads one character of a URL, if it goes on. Punctuation that only the sentence needs stays outside.

@@ -39,9 +39,13 @@ use cursor::{Cursor, Starved};
 pub(crate) use plausible::looks_drawn;
 use scan::{AHEAD_BYTES, Asked, Marks, Triggers};
 use swallow::Swallow;
+pub(crate) use user_flag::is_user_pair;
 
 /// How much is scanned at once.
 const BLOCK_BYTES: usize = 32 * 1024;
+
+/// How many findings may stand one within what the other keeps.
+const KEPT_MAX: usize = 4;
 
 /// The pass: a machine that is fed text and gives text.
 ///
@@ -71,6 +75,8 @@ pub(crate) struct Engine {
     marks: Marks,
     /// How many encodings surround the text.
     depth: usize,
+    /// In front of how many findings, one within what the other keeps, the text stands.
+    kept: usize,
     /// Asks at every position, marked or not.
     #[cfg(test)]
     exhaustive: bool,
@@ -80,8 +86,6 @@ pub(crate) struct Engine {
 #[derive(Debug, Clone, Copy)]
 struct LooksFor {
     locations: bool,
-    /// False for the text in front of a secret that was found by its name: the name itself is not asked again.
-    names: bool,
     /// Credentials inside base64 and hexadecimal.
     encodings: bool,
 }
@@ -121,7 +125,7 @@ struct Found {
 
 impl Engine {
     pub(crate) fn new(locations: bool) -> Self {
-        Self::with(LooksFor { locations, names: true, encodings: true }, crate::known::current(), 0, 0)
+        Self::with(LooksFor { locations, encodings: true }, crate::known::current(), 0, 0)
     }
 
     fn with(looks_for: LooksFor, known: Arc<KnownForms>, read: usize, written: usize) -> Self {
@@ -137,6 +141,7 @@ impl Engine {
             written,
             marks: Marks::default(),
             depth: 0,
+            kept: 0,
             #[cfg(test)]
             exhaustive: false,
         }
@@ -162,13 +167,13 @@ impl Engine {
 
     /// A pass over a text that has arrived whole, without a copy of it.
     pub(crate) fn pass(&mut self, text: &str, out: &mut String, report: &mut Report) {
-        self.settle(text, true, out, report);
+        self.settle(text, text.len(), true, out, report);
         report.close_last();
     }
 
     fn run(&mut self, last: bool, out: &mut String, report: &mut Report) {
         let text = mem::take(&mut self.pending);
-        self.settle(&text, last, out, report);
+        self.settle(&text, text.len(), last, out, report);
         let mut keep = self.at.saturating_sub(BEHIND_BYTES_MAX);
         while !text.is_char_boundary(keep) {
             keep -= 1;
@@ -182,20 +187,19 @@ impl Engine {
         self.retry_bytes = held + held / 16 + 1;
     }
 
-    /// Settles as much of `text` as can be.
-    fn settle(&mut self, text: &str, last: bool, out: &mut String, report: &mut Report) {
+    /// Settles as much of `text` up to `end` as can be.
+    fn settle(&mut self, text: &str, end: usize, last: bool, out: &mut String, report: &mut Report) {
         let known = Arc::clone(&self.known);
         let triggers = Triggers::of(&known, self.looks_for.locations);
         let mut marks = mem::take(&mut self.marks);
-        while self.at < text.len() {
+        while self.at < end {
             if self.swallow.is_some() {
                 if self.swallow_some(text, last, report).is_err() {
                     break;
                 }
                 continue;
             }
-            let horizon =
-                if last { text.len() } else { boundary(text, text.len().saturating_sub(AHEAD_BYTES)) };
+            let horizon = if last { end } else { boundary(text, end.saturating_sub(AHEAD_BYTES)) };
             if self.at >= horizon {
                 break;
             }
@@ -296,7 +300,7 @@ impl Engine {
             return Ok(());
         }
         if text.as_bytes().get(at) == Some(&b'[')
-            && let Some(len) = marker(&cursor)?
+            && let Some(len) = cursor.marker()?
             && !self.known.is_within(text.get(at..at + len).unwrap_or_default())
         {
             self.copy(text, at + len, out);
@@ -351,9 +355,6 @@ impl Engine {
             if let Some(found) = authority::find(first, cursor, behind)? {
                 return Ok(Some(found));
             }
-            if !self.looks_for.names {
-                return Ok(None);
-            }
             if let Some(found) = name::find(first, cursor, behind)? {
                 return Ok(Some(found));
             }
@@ -361,7 +362,7 @@ impl Engine {
                 return Ok(Some(found));
             }
         }
-        if !self.looks_for.names || !asked.has(Asked::VALUES) {
+        if !asked.has(Asked::VALUES) {
             return Ok(None);
         }
         if self.looks_for.encodings
@@ -377,7 +378,7 @@ impl Engine {
 
     /// The pass over what was encoded in a text: credentials only, and no third encoding.
     fn within(&self) -> Self {
-        let looks_for = LooksFor { locations: false, names: true, encodings: self.depth == 0 };
+        let looks_for = LooksFor { locations: false, encodings: self.depth == 0 };
         Self { depth: self.depth + 1, ..Self::with(looks_for, Arc::clone(&self.known), 0, 0) }
     }
 
@@ -385,14 +386,11 @@ impl Engine {
     fn replace(&mut self, text: &str, found: Found, out: &mut String, report: &mut Report) {
         let from = self.at + found.keep;
         let kept = text.get(self.at..from).unwrap_or_default();
-        if kept.len() < KNOWN_SECRET_BYTES_MIN {
+        let says_nothing = kept.len() < KNOWN_SECRET_BYTES_MIN && !kept.contains(char::is_alphanumeric);
+        if says_nothing || self.kept >= KEPT_MAX {
             self.copy(text, from, out);
         } else {
-            let looks_for = LooksFor { names: false, ..self.looks_for };
-            let read = self.read + self.at;
-            let mut inner = Self::with(looks_for, Arc::clone(&self.known), read, self.written);
-            inner.pass(kept, out, report);
-            self.written = inner.written;
+            self.pass_kept(text, from, found.kind, out, report);
         }
         let start = self.written;
         for piece in ["[REDACTED:", found.kind, "]"] {
@@ -417,6 +415,23 @@ impl Engine {
         if self.swallow.is_none() {
             report.close_last();
         }
+    }
+
+    /// Passes what stands between the position and a secret, `from` of which is its own second pass: the secret is a marker.
+    fn pass_kept(&mut self, text: &str, from: usize, kind: &str, out: &mut String, report: &mut Report) {
+        let base = boundary(text, self.at.saturating_sub(BEHIND_BYTES_MAX));
+        let kept = [text.get(base..from).unwrap_or_default(), "[REDACTED:", kind, "]"].concat();
+        let mut inner = Self {
+            at: self.at - base,
+            floor: self.floor.saturating_sub(base),
+            depth: self.depth,
+            kept: self.kept + 1,
+            #[cfg(test)]
+            exhaustive: self.exhaustive,
+            ..Self::with(self.looks_for, Arc::clone(&self.known), self.read + base, self.written)
+        };
+        inner.settle(&kept, from - base, true, out, report);
+        self.written = inner.written;
     }
 
     /// Copies the text up to `to`.
@@ -453,17 +468,6 @@ fn boundary(text: &str, mut at: usize) -> usize {
         at -= 1;
     }
     at
-}
-
-/// Length of the marker that starts here.
-fn marker(cursor: &Cursor<'_>) -> Result<Option<usize>, Starved> {
-    let mut ahead = cursor.clone();
-    if !ahead.literal("[REDACTED:")? {
-        return Ok(None);
-    }
-    let name = ahead.run(40, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')?;
-    let closed = name > 0 && ahead.eat(']')?;
-    Ok(closed.then(|| ahead.offset() - cursor.offset()))
 }
 
 #[cfg(test)]

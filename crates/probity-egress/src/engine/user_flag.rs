@@ -17,14 +17,21 @@ pub(super) fn find(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<
     let start = ahead.offset();
     let Some(word) = ShellWord::read(&mut ahead)? else { return Ok(None) };
     let text = word.text.as_str();
-    let Some((user, password)) = text.split_once(':') else { return Ok(None) };
-    let plausible = !user.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '['))
-        && (!user.is_empty() || word.quoted)
-        && password.len() >= 4
-        && !is_placeholder(password)
-        && !password.chars().all(|c| c.is_ascii_digit());
     let cut = ahead.offset() - start;
-    Ok((plausible && !text.contains("[REDACTED:")).then(|| found(start - cursor.offset(), cut, word.then)))
+    let is_pair = is_user_pair(text, word.quoted) && !word.unsettled;
+    Ok(is_pair.then(|| found(start - cursor.offset(), cut, word.then)))
+}
+
+/// Whether a word behind the flag is a user and a password: `quoted` when something says where it ends.
+pub(crate) fn is_user_pair(text: &str, quoted: bool) -> bool {
+    text.split_once(':').is_some_and(|(user, password)| {
+        !user.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '['))
+            && (!user.is_empty() || quoted)
+            && password.len() >= 4
+            && !is_placeholder(password)
+            && !password.chars().all(|c| c.is_ascii_digit())
+            && !value::holds_marker(text)
+    })
 }
 
 /// The password of `-uuser:password`, whose user was read before.
@@ -59,12 +66,14 @@ fn found(keep: usize, cut: usize, then: Option<Swallow>) -> Found {
 struct ShellWord {
     text: String,
     quoted: bool,
+    unsettled: bool,
     then: Option<Swallow>,
 }
 
 impl ShellWord {
     fn read(ahead: &mut Cursor<'_>) -> Result<Option<Self>, Starved> {
-        let mut word = Self { text: String::new(), quoted: false, then: None };
+        let mut word = Self { text: String::new(), quoted: false, unsettled: false, then: None };
+        let mut bare = value::Bare::default();
         loop {
             if (word.text.is_empty() || word.text.ends_with(':'))
                 && let Some(quote) = Quote::open(ahead)?
@@ -90,11 +99,12 @@ impl ShellWord {
                 word.then = Some(Swallow::Bare);
                 break;
             }
-            match value::bare_char(ahead)? {
+            match bare.next(ahead)? {
                 Some(c) => word.text.push(c),
                 None => break,
             }
         }
+        word.unsettled = bare.unsettled;
         Ok(Some(word))
     }
 }

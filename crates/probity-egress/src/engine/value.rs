@@ -1,4 +1,5 @@
 use super::cursor::{Cursor, Starved};
+use super::key_block;
 use super::operator::Quote;
 
 /// How much of a value is read before it counts as long, and is taken for a secret whatever it says.
@@ -11,13 +12,15 @@ pub(super) struct Value {
     pub(super) quote: Option<Quote>,
     /// It goes on beyond [`VALUE_CHARS_MAX`].
     pub(super) long: bool,
+    /// Where it ends depended on what a marker stands for.
+    pub(super) unsettled: bool,
 }
 
 impl Value {
     /// A marker stands in it: it has been dealt with. This comes before every other question, for what a marker replaced
     /// may have answered them differently.
     pub(super) fn is_marked(&self) -> bool {
-        self.text.contains("[REDACTED:")
+        self.unsettled || holds_marker(&self.text)
     }
 }
 
@@ -30,31 +33,36 @@ pub(super) fn read_quoted(ahead: &mut Cursor<'_>, quote: Quote) -> Result<Value,
             break;
         }
         if quote.closes(ahead)? {
-            return Ok(Value { text, quote: Some(quote), long: false });
+            return Ok(Value { text, quote: Some(quote), long: false, unsettled: false });
         }
         match Quote::inside(ahead)? {
             Some(c) => text.push(c),
-            None => return Ok(Value { text, quote: Some(quote), long: ahead.at_window_end() }),
+            None => {
+                return Ok(Value { text, quote: Some(quote), long: ahead.at_window_end(), unsettled: false });
+            }
         }
     }
-    Ok(Value { text, quote: Some(quote), long: true })
+    Ok(Value { text, quote: Some(quote), long: true, unsettled: false })
 }
 
 /// Reads a value without quotes.
 pub(super) fn read_bare(ahead: &mut Cursor<'_>) -> Result<Value, Starved> {
     let mut text = String::new();
-    let mut open = Brackets::default();
+    let mut bare = Bare::default();
     while text.len() < VALUE_CHARS_MAX {
         text.push_str(ahead.take_plain(VALUE_CHARS_MAX - text.len(), is_bare));
         if text.len() >= VALUE_CHARS_MAX {
             break;
         }
-        match bare_char_inside(ahead, &mut open)? {
+        match bare.next(ahead)? {
             Some(c) => text.push(c),
-            None => return Ok(Value { text, quote: None, long: ahead.at_window_end() }),
+            None => {
+                let (long, unsettled) = (ahead.at_window_end(), bare.unsettled);
+                return Ok(Value { text, quote: None, long, unsettled });
+            }
         }
     }
-    Ok(Value { text, quote: None, long: true })
+    Ok(Value { text, quote: None, long: true, unsettled: bare.unsettled })
 }
 
 /// What stands for itself between quotes of any kind.
@@ -87,16 +95,21 @@ fn is_bare(byte: u8) -> bool {
 
 /// Reads one character of a value without quotes, if it goes on.
 pub(super) fn bare_char(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
-    bare_char_inside(ahead, &mut Brackets::default())
+    Bare::default().next(ahead)
 }
 
-/// How many brackets of each kind a value has opened: what closes them is its own.
+/// A value without quotes, while it is read.
 #[derive(Debug, Default)]
-struct Brackets([usize; 3]);
+pub(super) struct Bare {
+    /// How many brackets of each kind it has opened: what closes them is its own.
+    brackets: [usize; 3],
+    /// What separates, or does not, depended on what a marker stands for.
+    pub(super) unsettled: bool,
+}
 
-impl Brackets {
+impl Bare {
     fn of(&mut self, c: char) -> Option<&mut usize> {
-        self.0.get_mut("([{".find(c).or_else(|| ")]}".find(c))?)
+        self.brackets.get_mut("([{".find(c).or_else(|| ")]}".find(c))?)
     }
 
     /// Takes `c` into account, and says whether it closes one that the value opened.
@@ -107,26 +120,67 @@ impl Brackets {
         *count = if opens { *count + 1 } else { count.saturating_sub(1) };
         closes
     }
+
+    /// Reads one character, if the value goes on.
+    pub(super) fn next(&mut self, ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
+        let mut next = ahead.clone();
+        let Some(c) = next.next()? else { return Ok(None) };
+        let own = self.take(c);
+        let ends = match c {
+            '"' | '\'' | '`' | '<' | '|' => true,
+            '-' => key_block::is_header(ahead)?,
+            '>' => {
+                let goes_on = |c| matches!(c, '-' | '_' | '$' | '#' | '!' | '%' | '^' | '*' | '@');
+                !next.peek()?.is_some_and(goes_on) && !next.is_at_marker()?
+            }
+            ')' | ']' | '}' => !own && closes(&next)?,
+            c if c.is_whitespace() || c.is_control() => true,
+            '\\' => next.peek()?.is_none_or(|c| matches!(c, 'n' | 'r' | 't' | '"' | '\'' | '\\')),
+            ',' | ';' | '&' => self.pair_follows(&next)?,
+            _ => false,
+        };
+        if ends {
+            return Ok(None);
+        }
+        *ahead = next;
+        Ok(Some(c))
+    }
+
+    /// Whether the separator just read really separates: nothing, a blank, a quote or another `name=` follows. A marker
+    /// does not: what stood in its place did not either.
+    fn pair_follows(&mut self, after: &Cursor<'_>) -> Result<bool, Starved> {
+        let mut ahead = after.clone();
+        match ahead.peek()? {
+            None => return Ok(true),
+            Some(c) if c.is_whitespace() || matches!(c, '"' | '\'' | '}' | ']' | ')' | '\\') => {
+                return Ok(true);
+            }
+            Some(_) => {}
+        }
+        if ahead.peek()?.is_some_and(|c| matches!(c, '.' | '-')) {
+            return Ok(false);
+        }
+        let name = ahead.run(40, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '))?;
+        if name == 0 {
+            return Ok(false);
+        }
+        if ahead.eat('=')? {
+            return Ok(true);
+        }
+        // `a:/b` is a path, and no name.
+        let separates = ahead.eat(':')? && !ahead.peek()?.is_some_and(|c| matches!(c, '/' | '\\'));
+        self.unsettled |= ahead.is_at_marker()?;
+        Ok(separates)
+    }
 }
 
-fn bare_char_inside(ahead: &mut Cursor<'_>, open: &mut Brackets) -> Result<Option<char>, Starved> {
-    let mut next = ahead.clone();
-    let Some(c) = next.next()? else { return Ok(None) };
-    let own = open.take(c);
-    let ends = match c {
-        '"' | '\'' | '`' | '<' | '|' => true,
-        '>' => next.peek()?.is_none_or(|c| !matches!(c, '-' | '_' | '$' | '#' | '!' | '%' | '^' | '*' | '@')),
-        ')' | ']' | '}' => !own && closes(&next)?,
-        c if c.is_whitespace() || c.is_control() => true,
-        '\\' => next.peek()?.is_none_or(|c| matches!(c, 'n' | 'r' | 't' | '"' | '\'' | '\\')),
-        ',' | ';' | '&' => pair_follows(&next)?,
-        _ => false,
-    };
-    if ends {
-        return Ok(None);
-    }
-    *ahead = next;
-    Ok(Some(c))
+/// Whether a marker stands in `text`, or begins where it ends.
+pub(super) fn holds_marker(text: &str) -> bool {
+    text.split("[REDACTED:").skip(1).any(|rest| {
+        let name =
+            rest.trim_start_matches(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        name.is_empty() || name.starts_with(']')
+    })
 }
 
 /// Whether the bracket just read closes what the value stands in: nothing that a value is made of follows.
@@ -135,22 +189,4 @@ fn closes(after: &Cursor<'_>) -> Result<bool, Starved> {
     ahead.run(4, |c| matches!(c, ')' | ']' | '}'))?;
     // A bracket may be a marker's, in whose place a word stood.
     Ok(ahead.peek()?.is_none_or(|c| !(c.is_ascii_alphanumeric() || c == '[')))
-}
-
-/// Whether the separator just read really separates: nothing, a blank, a quote or another `name=` follows. A marker does
-/// not: what stood in its place did not either.
-fn pair_follows(after: &Cursor<'_>) -> Result<bool, Starved> {
-    let mut ahead = after.clone();
-    match ahead.peek()? {
-        None => return Ok(true),
-        Some(c) if c.is_whitespace() || matches!(c, '"' | '\'' | '}' | ']' | ')' | '\\') => return Ok(true),
-        Some(_) => {}
-    }
-    if ahead.peek()?.is_some_and(|c| matches!(c, '.' | '-')) {
-        return Ok(false);
-    }
-    let name = ahead.run(40, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '))?;
-    // `a:/b` is a path, and no name.
-    let separates = name > 0 && ahead.eat_if(|c| matches!(c, '=' | ':'))?;
-    Ok(separates && !ahead.peek()?.is_some_and(|c| matches!(c, '/' | '\\')))
 }

@@ -72,7 +72,7 @@ fn texts_and_names_are_passed_and_their_place_is_told() {
 fn a_member_with_a_credential_name_goes_whole_from_its_place() {
     check(
         "{ \"user\":\"bob\", \"Pass\\u0077ord\" : {\"v\": [1]}, \"passwd\":1234 , \"args\": [\"-u\",\"bob:plain\"]}",
-        "{ \"user\":\"bob\", \"Pass\\u0077ord\" : \"[REDACTED:password]\", \"passwd\":\"[REDACTED:password]\" , \"args\": [\"-u\",\"bob:[REDACTED:password]\"]}",
+        "{ \"user\":\"bob\", \"Pass\\u0077ord\" : \"[REDACTED:password]\", \"passwd\":\"[REDACTED:password]\" , \"args\": [\"-u\",\"[REDACTED:password]\"]}",
         &[("/Password", "{\"v\": [1]}"), ("/passwd", "1234"), ("/args/1", "\"bob:plain\"")],
     );
     check(

@@ -27,6 +27,10 @@ pub(crate) fn key_block(lines: usize, line_break: &str) -> String {
 
 /// Texts in which everything that matters to the pass meets everything else.
 pub(crate) fn hostile() -> impl Strategy<Value = String> {
+    prop_oneof![anything(), crate::seams::seams()]
+}
+
+fn anything() -> impl Strategy<Value = String> {
     let fixed = [
         " ",
         "\n",

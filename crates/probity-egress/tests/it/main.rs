@@ -10,6 +10,7 @@ mod made_up;
 mod promises;
 mod promises_values;
 mod reports;
+mod seams;
 mod texts;
 mod thrown;
 mod ui;

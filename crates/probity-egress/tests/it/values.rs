@@ -156,7 +156,7 @@ fn pairs_in_arrays_are_names_and_values() {
             "--dry-run"
         ]),
     );
-    check(json!(["curl", "-u", "bob:plain", "x"]), json!(["curl", "-u", "bob:[REDACTED:password]", "x"]));
+    check(json!(["curl", "-u", "bob:plain", "x"]), json!(["curl", "-u", "[REDACTED:password]", "x"]));
     check(
         json!({"a": {"headers": [("authorization", "Bearer x")]}}),
         json!({"a": {"headers": [["authorization", "[REDACTED:authorization]"]]}}),
@@ -164,6 +164,24 @@ fn pairs_in_arrays_are_names_and_values() {
     let same = json!({"required": ["username", "password", "email"], "columns": ["password", "created_at"], "types": [["token", "string"]],
         "scopes": ["secret", "token"], "args": ["-u", "HEAD"], "one": ["password"]});
     check(same.clone(), same);
+}
+
+#[test]
+fn a_command_in_words_says_what_its_line_says() {
+    for (flag, pair) in [
+        ("-u", "bob:s3cr3t9"),
+        ("--user", "bob:correct-horse"),
+        ("--proxy-user", "a:b3cd"),
+        ("-U", "bob:pl@in!"),
+        ("-u", "1000:1000"),
+        ("-u", "bob:${PASSWORD}"),
+        ("-u", "HEAD"),
+        ("-u", "origin/a:refs/b"),
+    ] {
+        let line = egress_text::<SamePrincipal>(&format!("curl {flag} {pair} x"));
+        let expected: Vec<&str> = line.as_str().split(' ').collect();
+        check(json!(["curl", flag, pair, "x"]), json!(expected));
+    }
 }
 
 #[test]

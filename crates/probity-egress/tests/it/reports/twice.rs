@@ -25,3 +25,35 @@ fn report_50_a_marker_is_never_found() {
     stays("password=[REDACTED:password][REDACTED:token]");
     stays("api_key: REDACTED, token: <redacted>, secret: ***");
 }
+
+/// Where a value ends, and whether it is one, may depend on what a removal takes away behind it.
+#[test]
+fn a_seam_is_judged_once() {
+    let mut draw = Draw::seeded(51);
+    let key = crate::made_up::key_block(2, "\n");
+    let (drawn, base64) = (draw.word(20), "UGFzc3dvcmQ6aGhaanRaajIy");
+    for text in [
+        "https://\u{200b}\\\\host\\share".to_owned(),
+        "Credential=,Basic file:/etc/x".to_owned(),
+        format!("#access_token=,Bearer {drawn}; sessionid={drawn}"),
+        "AccountKey=;machine h login a password -u a:b3cd".to_owned(),
+        format!("?sig=sha256:->{key}"),
+        format!("pw:aa3a->{key}"),
+        format!("{base64}[REDACTED://a"),
+        format!("Basic {drawn};a=/etc/x"),
+        format!("pw=,wandb {drawn}:"),
+        format!("authorization:aaaaaa7a\n{}...", draw.github()),
+        "a://^aaaaaaaaaXaaa63@".to_owned(),
+    ] {
+        let once = egress_text::<SamePrincipal>(&text);
+        becomes(once.as_str(), once.as_str());
+        let human = egress_text::<Human>(&text);
+        assert_eq!(egress_text::<Human>(human.as_str()), human, "twice for {text:?}");
+    }
+}
+
+/// A caret may be of a password: the whole address goes, and no half of it stays.
+#[test]
+fn an_address_goes_with_all_of_its_password() {
+    assert_eq!(egress_text::<Human>("see postgres://u:p^ss77@h/x now").as_str(), "see [REDACTED:url] now");
+}
