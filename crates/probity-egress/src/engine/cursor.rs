@@ -13,24 +13,37 @@ pub(crate) struct Starved;
 ///
 /// What a reader does not see (colour sequences, zero-width characters) is skipped: matching is done on the visible
 /// text, cutting in the original. A cursor that [undoes](Self::undoing) also reads `%3D`, `&#61;` and `\u003d` as the
-/// character they stand for.
+/// character they stand for; one that [joins](Self::joining) does not see the first line break.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
     limit: usize,
     last: bool,
-    undo: bool,
+    reads: Reads,
+}
+
+/// What else than invisible characters a cursor looks through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    Plainly,
+    Undoing,
+    Joining,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn open(text: &'a str, at: usize, last: bool) -> Self {
-        Self { text, at, limit: at.saturating_add(WINDOW_BYTES), last, undo: false }
+        Self { text, at, limit: at.saturating_add(WINDOW_BYTES), last, reads: Reads::Plainly }
     }
 
     /// The same, undoing percent, entity and `\u` encoding, nested or not.
     pub(crate) fn undoing(&self) -> Self {
-        Self { undo: true, ..self.clone() }
+        Self { reads: Reads::Undoing, ..self.clone() }
+    }
+
+    /// The same, reading on over one line break as if there were none.
+    pub(crate) fn joining(&self) -> Self {
+        Self { reads: Reads::Joining, ..self.clone() }
     }
 
     /// A cursor `len` bytes further, with a window of its own.
@@ -61,11 +74,21 @@ impl<'a> Cursor<'a> {
             return Ok(Some(c));
         }
         if let Some(byte) = self.plain_byte() {
-            if self.undo
-                && let Some((c, len)) = super::undo::forward(byte, self)?
-            {
-                self.at += len;
-                return Ok(Some(c));
+            match self.reads {
+                Reads::Undoing => {
+                    if let Some((c, len)) = super::undo::forward(byte, self)? {
+                        self.at += len;
+                        return Ok(Some(c));
+                    }
+                }
+                Reads::Joining => {
+                    let mut beyond = Self { reads: Reads::Plainly, ..self.clone() };
+                    if super::wrap::line_break(&mut beyond)? {
+                        *self = beyond;
+                        return self.next();
+                    }
+                }
+                Reads::Plainly => {}
             }
             return self.next_raw();
         }
@@ -131,7 +154,12 @@ impl<'a> Cursor<'a> {
     /// The next character, when it is visible ASCII, written as itself and in the window: nearly always.
     fn plain(&self) -> Option<char> {
         let byte = self.plain_byte()?;
-        if self.undo && matches!(byte, b'%' | b'&' | b'\\') {
+        let special = match self.reads {
+            Reads::Plainly => false,
+            Reads::Undoing => matches!(byte, b'%' | b'&' | b'\\'),
+            Reads::Joining => matches!(byte, b'\n' | b'\r' | b'=' | b'\\'),
+        };
+        if special {
             return None;
         }
         #[cfg(test)]

@@ -1,6 +1,5 @@
 use std::borrow::Cow;
 
-use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
@@ -9,6 +8,7 @@ use super::plausible;
 use super::shape::is_symbolic;
 use super::swallow::Swallow;
 use super::value;
+use super::{Found, secret_map};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -39,7 +39,11 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
             }
             turned_round(cursor)
         }
-        '=' | ':' => member(cursor, behind),
+        ':' => match secret_map::find(cursor, behind)? {
+            Some(found) => Ok(Some(found)),
+            None => member(cursor, behind),
+        },
+        '=' => member(cursor, behind),
         _ => Ok(None),
     }
 }
