@@ -7,6 +7,7 @@ mod context;
 mod cursor;
 mod document;
 mod drawn;
+mod encoded_link;
 mod header;
 mod key_block;
 mod known;
@@ -15,6 +16,7 @@ mod location;
 mod name;
 mod note;
 mod operator;
+mod password_file;
 mod password_hash;
 mod placeholder;
 mod plausible;
@@ -23,6 +25,7 @@ mod secret_map;
 mod shape;
 mod structure;
 mod swallow;
+mod terraform;
 mod token;
 mod undo;
 mod user_flag;
@@ -465,7 +468,10 @@ fn shaped(
         Some(found) => wrap::read_token_on(found, cursor).map(Some),
         None => match document::find(first, cursor)? {
             Some(found) => Ok(Some(found)),
-            None => wrap::token_over_lines(first, cursor, behind),
+            None => match encoded_link::find(first, cursor, behind)? {
+                Some(found) => Ok(Some(found)),
+                None => wrap::token_over_lines(first, cursor, behind),
+            },
         },
     }
 }

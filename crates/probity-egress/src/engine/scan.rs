@@ -1,7 +1,7 @@
 use std::sync::OnceLock;
 
 use super::cursor::is_zero_width;
-use super::document;
+use super::{document, encoded_link};
 use crate::known::KnownForms;
 use crate::vocabulary::{Anchor, anchors};
 
@@ -363,7 +363,7 @@ impl Table {
     fn new(locations: bool) -> Self {
         let mut table =
             Self { pairs: Box::new([0; PAIRS / 64]), lists: vec![0; PAIRS], actions: vec![Vec::new()] };
-        for anchor in anchors().chain(document::anchors()) {
+        for anchor in anchors().chain(document::anchors()).chain(encoded_link::anchors()) {
             let offset = rarest_pair(anchor.literal.as_bytes());
             let pair = anchor.literal.as_bytes().get(offset..offset + 2).unwrap_or_default();
             if let [first, second] = *pair {
