@@ -16,6 +16,14 @@ const TOKEN_AS_USER_CHARS_MIN: usize = 16;
 /// It ends at the last `@` of the authority and never crosses white space or a quote. A password that contains a raw `/`,
 /// `?` or `#` is covered: what looks like a port and is none means that the authority goes on.
 pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    // A URL in the query of another.
+    if first == '%' {
+        let cursor = cursor.undoing();
+        return match cursor.peek()? {
+            Some(first) if first != '%' => find(first, &cursor, behind),
+            Some(_) | None => Ok(None),
+        };
+    }
     if first != ':' || !behind.peek().is_some_and(|c| c.is_ascii_alphanumeric()) {
         return Ok(None);
     }
@@ -24,6 +32,8 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         return Ok(None);
     }
     let start = ahead.offset();
+    // What is encoded ends with the pair of the query.
+    let encoded = start - cursor.offset() > "://".len();
     let mut userinfo = String::new();
     let mut read = String::new();
     let mut colon: Option<usize> = None;
@@ -50,7 +60,8 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
             }
             c if c.is_whitespace()
                 || c.is_control()
-                || matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\' | '|') =>
+                || matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\' | '|')
+                || c == '&' && encoded =>
             {
                 break;
             }

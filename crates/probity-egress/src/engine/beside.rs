@@ -80,6 +80,12 @@ fn role_secret(
 
 /// Whether one of `words` stands before.
 pub(super) fn says(behind: &Behind<'_>, words: &[&str]) -> bool {
+    let text = text_before(behind);
+    words.iter().any(|word| text.contains(word))
+}
+
+/// What stands before, as far as it is looked at.
+pub(super) fn text_before(behind: &Behind<'_>) -> String {
     let mut behind = behind.clone();
     let mut chars = Vec::new();
     while chars.len() < BEFORE_CHARS_MAX
@@ -87,8 +93,7 @@ pub(super) fn says(behind: &Behind<'_>, words: &[&str]) -> bool {
     {
         chars.push(c);
     }
-    let text: String = chars.into_iter().rev().collect();
-    words.iter().any(|word| text.contains(word))
+    chars.into_iter().rev().collect()
 }
 
 fn found(rule: &'static str, kind: &'static str, keep: usize, cut: usize, then: Option<Swallow>) -> Found {

@@ -13,24 +13,48 @@ pub(crate) struct Starved;
 ///
 /// What a reader does not see (colour sequences, zero-width characters) is skipped: matching is done on the visible
 /// text, cutting in the original. A cursor that [undoes](Self::undoing) also reads `%3D`, `&#61;` and `\u003d` as the
-/// character they stand for.
+/// character they stand for; one that [joins](Self::joining) does not see the first line break.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
     limit: usize,
     last: bool,
-    undo: bool,
+    reads: Reads,
+}
+
+/// What else than invisible characters a cursor looks through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    Plainly,
+    Undoing,
+    Joining,
+}
+
+impl Reads {
+    /// Whether a byte may be more than itself.
+    fn is_special(self, byte: u8) -> bool {
+        match self {
+            Self::Plainly => false,
+            Self::Undoing => matches!(byte, b'%' | b'&' | b'\\'),
+            Self::Joining => matches!(byte, b'\n' | b'\r' | b'=' | b'\\'),
+        }
+    }
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn open(text: &'a str, at: usize, last: bool) -> Self {
-        Self { text, at, limit: at.saturating_add(WINDOW_BYTES), last, undo: false }
+        Self { text, at, limit: at.saturating_add(WINDOW_BYTES), last, reads: Reads::Plainly }
     }
 
     /// The same, undoing percent, entity and `\u` encoding, nested or not.
     pub(crate) fn undoing(&self) -> Self {
-        Self { undo: true, ..self.clone() }
+        Self { reads: Reads::Undoing, ..self.clone() }
+    }
+
+    /// The same, reading on over one line break as if there were none.
+    pub(crate) fn joining(&self) -> Self {
+        Self { reads: Reads::Joining, ..self.clone() }
     }
 
     /// A cursor `len` bytes further, with a window of its own.
@@ -61,11 +85,21 @@ impl<'a> Cursor<'a> {
             return Ok(Some(c));
         }
         if let Some(byte) = self.plain_byte() {
-            if self.undo
-                && let Some((c, len)) = super::undo::forward(byte, self)?
-            {
-                self.at += len;
-                return Ok(Some(c));
+            match self.reads {
+                Reads::Undoing => {
+                    if let Some((c, len)) = super::undo::forward(byte, self)? {
+                        self.at += len;
+                        return Ok(Some(c));
+                    }
+                }
+                Reads::Joining => {
+                    let mut beyond = Self { reads: Reads::Plainly, ..self.clone() };
+                    if super::wrap::line_break(&mut beyond)? {
+                        *self = beyond;
+                        return self.next();
+                    }
+                }
+                Reads::Plainly => {}
             }
             return self.next_raw();
         }
@@ -125,8 +159,8 @@ impl<'a> Cursor<'a> {
         let from = self.at;
         let end = self.text.len().min(self.limit).min(from.saturating_add(max));
         let rest = self.text.as_bytes().get(from..end).unwrap_or_default();
-        let encodes = |b: u8| self.undo && matches!(b, b'%' | b'&' | b'\\');
-        let len = rest.iter().take_while(|b| is_plain(**b) && class(**b) && !encodes(**b)).count();
+        let is_own = |b: u8| is_plain(b) && !self.reads.is_special(b);
+        let len = rest.iter().take_while(|b| is_own(**b) && class(**b)).count();
         self.at += len;
         #[cfg(test)]
         READS.with(|reads| reads.set(reads.get() + len as u64));
@@ -135,7 +169,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads the literal if it is next.
     pub(crate) fn literal(&mut self, literal: &str) -> Result<bool, Starved> {
-        if !self.undo {
+        if self.reads == Reads::Plainly {
             let expected = literal.as_bytes();
             let end = self.text.len().min(self.limit);
             let rest = self.text.as_bytes().get(self.at..end).unwrap_or_default();
@@ -163,7 +197,7 @@ impl<'a> Cursor<'a> {
     /// The next character, when it is visible ASCII, written as itself and in the window: nearly always.
     fn plain(&self) -> Option<char> {
         let byte = self.plain_byte()?;
-        if self.undo && matches!(byte, b'%' | b'&' | b'\\') {
+        if self.reads.is_special(byte) {
             return None;
         }
         #[cfg(test)]

@@ -5,21 +5,27 @@ mod beside;
 mod checks;
 mod context;
 mod cursor;
+mod document;
 mod drawn;
+mod encoded_link;
 mod header;
 mod key_block;
 mod known;
+mod learned;
 mod location;
 mod name;
 mod note;
 mod operator;
+mod password_file;
 mod password_hash;
 mod placeholder;
 mod plausible;
 mod scan;
+mod secret_map;
 mod shape;
 mod structure;
 mod swallow;
+mod terraform;
 mod token;
 mod undo;
 mod user_flag;
@@ -36,6 +42,7 @@ use crate::report::{Confidence, Finding, Report, Source};
 use behind::{BEHIND_BYTES_MAX, Behind};
 pub(crate) use cursor::is_zero_width;
 use cursor::{Cursor, Starved};
+use learned::Learned;
 pub(crate) use plausible::looks_drawn;
 use scan::{AHEAD_BYTES, Asked, Marks, Triggers};
 use swallow::Swallow;
@@ -69,6 +76,7 @@ pub(crate) struct Engine {
     floor: usize,
     retry_bytes: usize,
     swallow: Option<Swallow>,
+    learned: Learned,
     /// Bytes of input before `pending`.
     read: usize,
     written: usize,
@@ -137,6 +145,7 @@ impl Engine {
             floor: 0,
             retry_bytes: 0,
             swallow: None,
+            learned: Learned::default(),
             read,
             written,
             marks: Marks::default(),
@@ -204,7 +213,7 @@ impl Engine {
                 break;
             }
             let to = boundary(text, horizon.min(self.at + BLOCK_BYTES));
-            marks.scan(text, self.at, to, &triggers);
+            marks.scan(text, self.at, to, &triggers, !self.learned.is_empty());
             if self.block(text, to, last, &marks, out, report).is_err() {
                 break;
             }
@@ -222,7 +231,8 @@ impl Engine {
         out: &mut String,
         report: &mut Report,
     ) -> Result<(), Starved> {
-        while self.at < to {
+        // What was removed may be looked for from now on, and the block has to be scanned again.
+        while self.at < to && marks.are_of(!self.learned.is_empty()) {
             let next = self.next_candidate(text, marks).min(to);
             self.copy(text, next, out);
             if next == to {
@@ -307,6 +317,10 @@ impl Engine {
             self.floor = self.at;
             return Ok(());
         }
+        if let Some(found) = self.find_again(text, &cursor, asked)? {
+            self.replace(text, found, out, report);
+            return Ok(());
+        }
         if let Some(found) = self.find(&cursor, &Behind::open(text, at, self.floor), asked)? {
             self.replace(text, found, out, report);
             return Ok(());
@@ -328,6 +342,15 @@ impl Engine {
             report.close_last();
         }
         Ok(())
+    }
+
+    /// What was removed before under a name, and begins here again as a word of its own.
+    fn find_again(&self, text: &str, cursor: &Cursor<'_>, asked: Asked) -> Result<Option<Found>, Starved> {
+        if self.learned.is_empty() || !asked.has(Asked::VALUES) || self.is_behind_removal() {
+            return Ok(None);
+        }
+        let before = self.at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+        if before.is_some_and(u8::is_ascii_alphanumeric) { Ok(None) } else { self.learned.find(cursor) }
     }
 
     /// What begins at the cursor, asked from the most to the least certain.
@@ -398,6 +421,7 @@ impl Engine {
             self.written += piece.len();
         }
         let to = from + found.cut;
+        self.learned.learn(&found, text.get(from..to).unwrap_or_default());
         let Found { rule, kind, source, confidence, .. } = found;
         let finding = Finding {
             rule,
@@ -458,7 +482,13 @@ fn shaped(
     }
     match token::find(first, cursor, behind, asked.has(Asked::ANCHORED))? {
         Some(found) => wrap::read_token_on(found, cursor).map(Some),
-        None => Ok(None),
+        None => match document::find(first, cursor)? {
+            Some(found) => Ok(Some(found)),
+            None => match encoded_link::find(first, cursor, behind)? {
+                Some(found) => Ok(Some(found)),
+                None => wrap::token_over_lines(first, cursor, behind),
+            },
+        },
     }
 }
 

@@ -37,6 +37,15 @@ impl Quote {
         }
     }
 
+    /// Reads the closing quote with its backslashes, if the cursor stands before it.
+    pub(super) fn close(self, ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
+        if !self.closes(ahead)? {
+            return Ok(false);
+        }
+        ahead.run(self.backslashes, |c| c == '\\')?;
+        ahead.eat(self.mark)
+    }
+
     /// Whether the cursor stands before the closing quote: the mark behind as many backslashes or fewer.
     pub(super) fn closes(self, cursor: &Cursor<'_>) -> Result<bool, Starved> {
         let mut ahead = cursor.clone();

@@ -36,6 +36,8 @@ pub(super) struct Marks {
     bits: Vec<u64>,
     /// For each position, who is to be asked.
     asked: Vec<Asked>,
+    /// Whether values that were removed before are looked for as well.
+    learned: bool,
 }
 
 /// The detectors that are to be asked about a position.
@@ -67,8 +69,16 @@ impl Asked {
 
 impl Marks {
     /// Marks `from..to` of `text`, which has arrived at least to [`AHEAD_BYTES`] beyond `to`, or ends.
-    pub(super) fn scan(&mut self, text: &str, from: usize, to: usize, triggers: &Triggers<'_>) {
+    pub(super) fn scan(
+        &mut self,
+        text: &str,
+        from: usize,
+        to: usize,
+        triggers: &Triggers<'_>,
+        learned: bool,
+    ) {
         self.from = from;
+        self.learned = learned;
         self.bits.clear();
         self.bits.resize((to - from).div_ceil(64), 0);
         self.asked.clear();
@@ -122,6 +132,11 @@ impl Marks {
             bits = *self.bits.get(word)?;
         }
         Some(self.from + word * 64 + usize::try_from(bits.trailing_zeros()).unwrap_or_default())
+    }
+
+    /// Whether the marks are of use when values were removed.
+    pub(super) fn are_of(&self, learned: bool) -> bool {
+        self.learned || !learned
     }
 
     /// Who is to be asked about `at`.
@@ -286,6 +301,7 @@ impl Scan<'_> {
     /// to [`BEFORE_BLOCK_BYTES`] behind a digit, whichever digit of the run is seen first.
     fn digit(&mut self, at: usize) {
         let Self { bytes, .. } = *self;
+        let learned = self.marks.learned;
         let mut run = &mut self.run;
         let before = bytes.get(..at).unwrap_or_default();
         let is_same = at < run.end;
@@ -313,7 +329,7 @@ impl Scan<'_> {
             let mut inside =
                 from.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
             for (start, byte) in (from..).zip(bytes.get(from..to).unwrap_or_default()) {
-                if !inside && (run.goes_on || hint::may_be_value(bytes, start)) {
+                if !inside && (run.goes_on || hint::may_be_value(bytes, start, learned)) {
                     self.marks.set(start, Asked::VALUES);
                 }
                 inside = byte.is_ascii_alphanumeric();

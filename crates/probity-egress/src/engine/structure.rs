@@ -1,6 +1,5 @@
 use std::borrow::Cow;
 
-use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
@@ -9,6 +8,7 @@ use super::plausible;
 use super::shape::is_symbolic;
 use super::swallow::Swallow;
 use super::value;
+use super::{Found, password_file, secret_map, terraform};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -39,7 +39,16 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
             }
             turned_round(cursor)
         }
-        '=' | ':' => member(cursor, behind),
+        ':' => {
+            if let Some(found) = secret_map::find(cursor, behind)? {
+                return Ok(Some(found));
+            }
+            match password_file::find(cursor, behind)? {
+                Some(found) => Ok(Some(found)),
+                None => member(cursor, behind),
+            }
+        }
+        '=' => member(cursor, behind),
         _ => Ok(None),
     }
 }
@@ -93,24 +102,20 @@ fn argument(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, S
     let mut ahead = cursor.clone();
     ahead.next()?;
     let Some(quote) = Quote::open(&mut ahead)? else { return Ok(None) };
-    quoted(cursor, ahead, quote, kind, strength, &name)
+    quoted(cursor, ahead, quote, kind, (strength, Operator::Argument), &name)
 }
 
 /// `IDENTIFIED BY 'value'`, `CONSTANT_NAME, "value"`, and `name "value"` when the value cannot be a word.
 fn after_words(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     let mut ahead = cursor.clone();
     ahead.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t'))?;
-    let Some(quote) = Quote::open(&mut ahead)? else { return Ok(None) };
+    let Some(quote) = Quote::open(&mut ahead)? else { return identified(cursor, behind, ahead) };
     let mut behind = behind.clone();
     let comma = behind.eat_if(|c| c == ',');
     let Some(name) = word_before(&mut behind) else { return Ok(None) };
     if name.eq_ignore_ascii_case("by") {
-        for _ in 0..3 {
-            behind.run(BLANKS_MAX, is_blank);
-            let word = word_before(&mut behind);
-            if word.is_some_and(|word| word.eq_ignore_ascii_case("identified")) {
-                return quoted(cursor, ahead, quote, "password", Strength::Password, &name);
-            }
+        if is_identified(&mut behind) {
+            return quoted(cursor, ahead, quote, "password", (Strength::Password, Operator::Equals), &name);
         }
         return Ok(None);
     }
@@ -118,9 +123,41 @@ fn after_words(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>
     let quoted_value = value::read_quoted(&mut ahead.clone(), quote)?;
     let drawn = is_drawn(&quoted_value.text) >= Drawn::Maybe || is_symbolic(&quoted_value.text);
     if drawn && (!comma || plausible::is_constant(&name)) {
-        return quoted(cursor, ahead, quote, kind, strength, &name);
+        return quoted(cursor, ahead, quote, kind, (strength, Operator::Argument), &name);
     }
     Ok(None)
+}
+
+/// Whether the words before `by` are of `IDENTIFIED BY`, perhaps with a word between.
+fn is_identified(behind: &mut Behind<'_>) -> bool {
+    (0..3).any(|_| {
+        behind.run(BLANKS_MAX, is_blank);
+        word_before(behind).is_some_and(|word| word.eq_ignore_ascii_case("identified"))
+    })
+}
+
+/// `IDENTIFIED BY value`, when the value cannot be a word.
+fn identified(
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+    mut ahead: Cursor<'_>,
+) -> Result<Option<Found>, Starved> {
+    let mut behind = behind.clone();
+    let by = behind.eat_if(|c| matches!(c, 'y' | 'Y')) && behind.eat_if(|c| matches!(c, 'b' | 'B'));
+    if !by || !is_identified(&mut behind) {
+        return Ok(None);
+    }
+    let start = ahead.offset();
+    let value = value::read_bare(&mut ahead)?;
+    let text = value.text.strip_suffix('\\').unwrap_or(&value.text);
+    if value.long || value.is_marked() || !plausible::is_plain_run(text) || is_drawn(text) == Drawn::No {
+        return Ok(None);
+    }
+    // A sign that ends the statement, and is escaped for a shell.
+    if text.len() < value.text.len() {
+        ahead.eat(';')?;
+    }
+    Ok(Some(found("password", start - cursor.offset(), ahead.offset() - start, None)))
 }
 
 /// `"value" == name`.
@@ -183,6 +220,9 @@ fn member(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Sta
     if !["value", "content", "default"].iter().any(|second| word.eq_ignore_ascii_case(second)) {
         return Ok(None);
     }
+    if let Some(found) = terraform::find(cursor, &behind, &word)? {
+        return Ok(Some(found));
+    }
     behind.run(40, |c| is_blank(c) || c == ',');
     let Some(name) = quoted_word(&mut behind) else { return Ok(None) };
     behind.run(BLANKS_MAX, is_blank);
@@ -199,7 +239,7 @@ fn member(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Sta
     ahead.next()?;
     ahead.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t'))?;
     if let Some(quote) = Quote::open(&mut ahead)? {
-        return quoted(cursor, ahead, quote, kind, strength, &name);
+        return quoted(cursor, ahead, quote, kind, (strength, Operator::Argument), &name);
     }
     let start = ahead.offset();
     let value = value::read_bare(&mut ahead)?;
@@ -214,12 +254,12 @@ fn quoted(
     mut ahead: Cursor<'_>,
     quote: Quote,
     kind: &'static str,
-    strength: Strength,
+    (strength, operator): (Strength, Operator),
     name: &str,
 ) -> Result<Option<Found>, Starved> {
     let start = ahead.offset();
     let value = value::read_quoted(&mut ahead, quote)?;
-    if !plausible::is_secret(&value, strength, Operator::Argument, name) {
+    if !plausible::is_secret(&value, strength, operator, name) {
         return Ok(None);
     }
     let then = value.long.then_some(Swallow::Quoted(quote));

@@ -38,6 +38,10 @@ fn pairs_of_members_and_attributes() {
 fn statements_of_words() {
     check("CREATE USER bob IDENTIFIED BY 'hunter22!'", "CREATE USER bob IDENTIFIED BY '[REDACTED:password]'");
     check("requirepass password \"x9Kq2LmZ7pR4\"", "requirepass password \"[REDACTED:password]\"");
+    check("IDENTIFIED BY 'tiger';", "IDENTIFIED BY '[REDACTED:password]';");
+    check("create user bob identified by hunter2xyz;", "create user bob identified by [REDACTED:password];");
+    check("-c 'IDENTIFIED BY hunter2xyz\\;'", "-c 'IDENTIFIED BY [REDACTED:password]'");
+    stays("rows are identified by customer_number_12 here");
     stays("the password \"field\" is empty");
 }
 

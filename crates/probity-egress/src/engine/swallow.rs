@@ -2,10 +2,14 @@ use std::sync::Arc;
 
 use super::cursor::{Cursor, Starved};
 use super::operator::Quote;
-use super::{key_block, location, value};
+use super::{key_block, location, secret_map, value, wrap};
 
 /// How much is swallowed before the caller is told.
 const PIECE_BYTES_MAX: usize = 4096;
+/// How many line ends may stand between two lines of a block.
+const BLANK_CHARS_MAX: usize = 8;
+/// A line of one class alone is at least so long.
+const LINE_CHARS_MIN: usize = 2;
 
 /// The rest of a secret whose marker is already out: how its end is recognised, in constant memory.
 #[derive(Debug, Clone)]
@@ -24,6 +28,12 @@ pub(super) enum Swallow {
     Url,
     /// The rest of a path.
     Path,
+    /// The lines of a block that are indented more than this, and those between them.
+    Block { indent: usize },
+    /// Lines of nothing but the class.
+    Lines(fn(char) -> bool),
+    /// The rest of a JSON object.
+    Object(Object),
     /// The rest of a registered secret, as long as it agrees.
     Rest { form: Arc<str>, at: usize },
 }
@@ -76,6 +86,26 @@ impl Swallow {
                 }
                 return Ok(read);
             }
+            Self::Block { indent } => {
+                if ahead.eat_if(is_line_break)? {
+                    let mut lines = ahead.clone();
+                    lines.run(BLANK_CHARS_MAX, |c| c.is_whitespace() && c != ' ' && c != '\t')?;
+                    if secret_map::indent_of(&mut lines, *indent + 1)? <= *indent {
+                        return Ok(0);
+                    }
+                } else {
+                    ahead.next()?;
+                }
+            }
+            Self::Lines(class) => {
+                if !ahead.eat_if(*class)? {
+                    wrap::line_break(&mut ahead)?;
+                    if ahead.run(LINE_CHARS_MIN, *class)? < LINE_CHARS_MIN {
+                        return Ok(0);
+                    }
+                }
+            }
+            Self::Object(object) => object.unit(&mut ahead)?,
             Self::Url => {
                 location::url_char(&mut ahead)?;
             }
@@ -92,6 +122,60 @@ impl Swallow {
             }
         }
         Ok(ahead.offset() - cursor.offset())
+    }
+}
+
+/// What is left of a JSON object, in nothing but what JSON is made of: where it is cut off, it ends.
+#[derive(Debug, Clone)]
+pub(super) struct Object {
+    quote: Quote,
+    inside_string: bool,
+    /// How many brackets are open, the object's own not counted when it is kept.
+    depth: usize,
+    /// Whether the bracket that closes it belongs to it.
+    with_brace: bool,
+}
+
+impl Object {
+    /// Behind a member, to the bracket that closes the object.
+    pub(super) fn with_brace(quote: Quote) -> Self {
+        Self { quote, inside_string: false, depth: 1, with_brace: true }
+    }
+
+    /// Inside a string, to what is before the bracket that closes the object.
+    pub(super) fn without_brace(quote: Quote) -> Self {
+        Self { quote, inside_string: true, depth: 1, with_brace: false }
+    }
+
+    fn unit(&mut self, ahead: &mut Cursor<'_>) -> Result<(), Starved> {
+        if self.inside_string {
+            self.inside_string = !self.quote.close(ahead)?;
+            if self.inside_string {
+                Quote::inside(ahead)?;
+            }
+            return Ok(());
+        }
+        let Some(c) = ahead.peek()? else { return Ok(()) };
+        match c {
+            '{' | '[' if self.depth > 0 => self.depth += 1,
+            '}' | ']' if self.depth > 1 => self.depth -= 1,
+            '}' if self.depth == 1 && self.with_brace => self.depth = 0,
+            ',' | ':' | '.' | '+' | '-' | 'E' | '0'..='9' | 'a'..='z' if self.depth > 0 => {}
+            c if c.is_whitespace() && self.depth > 0 => {}
+            '"' | '\'' | '`' | '\\' if self.depth > 0 => {
+                let mut next = ahead.clone();
+                if Quote::open(&mut next)? == Some(self.quote) {
+                    self.inside_string = true;
+                } else if !(next.eat('\\')? && next.eat_if(|c| matches!(c, 'n' | 'r' | 't' | '\\'))?) {
+                    return Ok(());
+                }
+                *ahead = next;
+                return Ok(());
+            }
+            _ => return Ok(()),
+        }
+        ahead.next()?;
+        Ok(())
     }
 }
 

@@ -75,8 +75,7 @@ fn is_bare(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
             byte,
-            b'_' | b'-'
-                | b'.'
+            b'_' | b'.'
                 | b'/'
                 | b'+'
                 | b'='

@@ -1,16 +1,24 @@
 //! Values that a terminal or a mailer broke over lines.
 
+use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
 use super::swallow::Swallow;
 use super::value::{VALUE_CHARS_MAX, Value};
 use super::{Found, token};
-use crate::report::Confidence;
+use crate::report::Source;
+use crate::vocabulary::anchors;
 
 /// How many line breaks one value may hold.
 const BREAKS_MAX: usize = 8;
 /// Longer tokens are not read on: a marker must not wait, and terminals and mailers break lines at some eighty characters.
 const TOKEN_CHARS_MAX: usize = 96;
+/// The least length of what is before the break of a token that needs its next line.
+const HEAD_CHARS_MIN: usize = 6;
+/// How far the next line may be indented.
+const INDENT_MAX: usize = 64;
+/// How many signs of quotation an answered mail may put before its lines.
+const QUOTES_MAX: usize = 8;
 /// The least length of a part of a value without quotes.
 const PART_CHARS_MIN: usize = 8;
 /// The least length of a part that does not fill its line, or goes on from a token without a name.
@@ -21,7 +29,8 @@ const SURE_CHARS_MIN: usize = 20;
 /// Between quotes: nothing but what tokens are written with, up to the closing quote. Without: the value looks drawn, and
 /// so does all of the next line.
 pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), Starved> {
-    let drawn = value.quote.is_some() || is_drawn(&value.text) >= Drawn::Maybe;
+    let head = value.text.trim_end_matches(['\\', '=']);
+    let drawn = value.quote.is_some() || is_drawn(head) >= Drawn::Maybe || is_numbered(head);
     if value.long || value.text.len() < PART_CHARS_MIN || !drawn {
         return Ok(());
     }
@@ -36,15 +45,8 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
         if !line_break(&mut on)? {
             break;
         }
-        let from = rest.len();
-        while rest.len() < VALUE_CHARS_MAX
-            && let Some(c) = on.peek()?
-            && is_token_char(c)
-        {
-            rest.push(c);
-            on.next()?;
-        }
-        let part = rest.get(from..).unwrap_or_default();
+        let part = part(&mut on)?;
+        rest.push_str(&part);
         match value.quote {
             Some(quote) => {
                 if part.is_empty() {
@@ -61,10 +63,10 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
                 }
             }
             None => {
-                if !is_rest(part, &on)? {
+                if !is_rest(&part, &on)? {
                     return Ok(());
                 }
-                value.text.push_str(part);
+                value.text.push_str(&part);
                 *ahead = on.clone();
             }
         }
@@ -72,25 +74,96 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
     Ok(())
 }
 
-/// Reads a token on over one line break, when the next line is surely its rest.
+/// Finds a vendor's token that a line break cuts through, when its first line alone is none.
+///
+/// What is before the break must have the text that gives the shape away, and what is behind must look like a rest: both
+/// are read again and compared with the shape as if there were no break.
+pub(super) fn token_over_lines(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+) -> Result<Option<Found>, Starved> {
+    if !first.is_ascii_alphanumeric() {
+        return Ok(None);
+    }
+    let mut ahead = cursor.clone();
+    let mut head = String::new();
+    while head.len() < TOKEN_CHARS_MAX
+        && let Some(c) = ahead.peek()?
+        && (is_token_char(c) || c == ':')
+    {
+        head.push(c);
+        ahead.next()?;
+    }
+    if head.len() < HEAD_CHARS_MIN || !matches!(ahead.peek()?, Some('\n' | '\r' | '\\')) || !gives_away(&head)
+    {
+        return Ok(None);
+    }
+    if !line_break(&mut ahead)? || token::shape(&ahead)?.is_some() {
+        return Ok(None);
+    }
+    let rest = ahead.offset();
+    // That both are of one shape says as much as what stands behind.
+    if !looks_rest(&part(&mut ahead)?) {
+        return Ok(None);
+    }
+    match token::find(first, &cursor.joining(), behind, true)? {
+        Some(found) if cursor.offset() + found.cut > rest => go_on(found, cursor, TOKEN_CHARS_MAX).map(Some),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Whether the beginning of a token has the fixed text of a shape in it, where the shape allows it.
+fn gives_away(head: &str) -> bool {
+    anchors().any(|anchor| {
+        head.match_indices(anchor.literal).any(|(at, _)| {
+            let before = head.as_bytes().get(..at).unwrap_or_default();
+            (anchor.before_min..=anchor.before_max).contains(&at)
+                && before.iter().all(|b| b.is_ascii() && anchor.before_class >> b & 1 != 0)
+        })
+    })
+}
+
+/// Reads a token on over line breaks, when the next lines are surely its rest.
 ///
 /// What carries a checksum is whole; what begins like a token is another; what is a hash may be one.
-pub(super) fn read_token_on(mut found: Found, cursor: &Cursor<'_>) -> Result<Found, Starved> {
+pub(super) fn read_token_on(found: Found, cursor: &Cursor<'_>) -> Result<Found, Starved> {
+    let room = TOKEN_CHARS_MAX.saturating_sub(found.cut);
+    go_on(found, cursor, room)
+}
+
+/// The same with a token whose last line ends within `room` characters.
+fn go_on(mut found: Found, cursor: &Cursor<'_>, room: usize) -> Result<Found, Starved> {
     let mut on = cursor.after(found.keep + found.cut);
     match found.then {
         None => {}
         Some(Swallow::While(class)) => {
-            let room = TOKEN_CHARS_MAX.saturating_sub(found.cut);
             if on.run(room, class)? == room {
                 return Ok(found);
             }
         }
         Some(_) => return Ok(found),
     }
-    if found.confidence == Confidence::Certain || !line_break(&mut on)? {
+    if found.source == Source::Checksum {
         return Ok(found);
     }
-    let next = on.clone();
+    for _ in 0..BREAKS_MAX {
+        if !line_break(&mut on)? {
+            break;
+        }
+        let next = on.clone();
+        let part = part(&mut on)?;
+        if part.len() < SURE_CHARS_MIN || !is_rest(&part, &on)? || token::shape(&next)?.is_some() {
+            break;
+        }
+        found.cut = on.offset() - cursor.offset() - found.keep;
+        found.then = None;
+    }
+    Ok(found)
+}
+
+/// Reads what a line holds of a token.
+fn part(on: &mut Cursor<'_>) -> Result<String, Starved> {
     let mut part = String::new();
     while part.len() < VALUE_CHARS_MAX
         && let Some(c) = on.peek()?
@@ -99,33 +172,59 @@ pub(super) fn read_token_on(mut found: Found, cursor: &Cursor<'_>) -> Result<Fou
         part.push(c);
         on.next()?;
     }
-    if part.len() >= SURE_CHARS_MIN && is_rest(&part, &on)? && token::shape(&next)?.is_none() {
-        found.cut = on.offset() - cursor.offset() - found.keep;
-        found.then = None;
-    }
-    Ok(found)
+    Ok(part)
 }
 
-/// Whether `part`, which ends before `after`, goes on from the line before: it looks drawn, is no hash, and fills its
-/// line or is long.
+/// Whether `part`, which ends before `after`, goes on from the line before: it looks like a rest, and fills its line or is
+/// long.
 fn is_rest(part: &str, after: &Cursor<'_>) -> Result<bool, Starved> {
     let body = part.trim_end_matches('=');
-    let drawn = is_drawn(body);
     let ends = match after.peek()? {
         None | Some('\n' | '\r' | '\\' | '"' | '\'') => true,
-        Some(' ') => body.len() >= SURE_CHARS_MIN && drawn == Drawn::Surely,
-        Some(_) => false,
+        Some(_) => body.len() >= SURE_CHARS_MIN && is_drawn(body) == Drawn::Surely,
     };
+    Ok(ends && looks_rest(part))
+}
+
+/// Whether `part` looks drawn, and is no hash.
+fn looks_rest(part: &str) -> bool {
+    let body = part.trim_end_matches('=');
     let hash = matches!(body.len(), 32 | 40 | 64 | 96 | 128) && body.bytes().all(|b| b.is_ascii_hexdigit());
-    Ok(ends && !hash && body.len() >= PART_CHARS_MIN && !body.contains('=') && drawn >= Drawn::Maybe)
+    !hash && body.len() >= PART_CHARS_MIN && !body.contains('=') && is_drawn(body) >= Drawn::Maybe
+}
+
+/// Groups of digits, as some services put before what is drawn: no word has so many.
+fn is_numbered(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_digit).count() >= SURE_CHARS_MIN
+        && text.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
 fn is_token_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_' | '.' | '~')
 }
 
-/// Reads one line break, real or written as an escape.
-fn line_break(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
+/// Reads one line break, real or written as an escape, with what a shell or a mailer puts before it and what an answered
+/// mail, a diff or an indented block puts behind.
+pub(super) fn line_break(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
+    let mut broken = ahead.clone();
+    if !is_written(&mut broken)? {
+        // A soft break: of a shell, or of quoted-printable.
+        broken = ahead.clone();
+        if !broken.eat_if(|c| matches!(c, '\\' | '='))? || !is_written(&mut broken)? {
+            return Ok(false);
+        }
+    }
+    broken.run(INDENT_MAX, |c| matches!(c, ' ' | '\t'))?;
+    let mut quoted = broken.clone();
+    if quoted.run(QUOTES_MAX, |c| matches!(c, '>' | ' '))? > 0 || quoted.eat('+')? {
+        quoted.run(INDENT_MAX, |c| matches!(c, ' ' | '\t'))?;
+        broken = quoted;
+    }
+    *ahead = broken;
+    Ok(true)
+}
+
+fn is_written(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
     for written in ["\r\n", "\n", "\\r\\n", "\\n"] {
         if ahead.literal(written)? {
             return Ok(true);

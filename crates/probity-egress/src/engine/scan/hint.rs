@@ -10,6 +10,8 @@ use crate::vocabulary::LettersBackwards;
 const BETWEEN_BYTES_MAX: usize = 160;
 /// How much of a name is looked at.
 const NAME_BYTES_MAX: usize = 96;
+/// How long a field of a password file is.
+const FIELD_BYTES_MAX: usize = 64;
 /// How long a control sequence may be.
 const CONTROL_BYTES_MAX: usize = 52;
 /// How far the closing quote of what is compared may be.
@@ -44,8 +46,28 @@ pub(super) fn may_assign(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
             Some([next, _]) if !is_plain(*next) => return true,
             Some(_) => {}
         }
+        if may_end_user(bytes, at) {
+            return true;
+        }
     }
     may_be_named(bytes, at, walked)
+}
+
+/// Whether the colon at `at` may be the fourth of a password file's line: `…5432:database:user:`.
+fn may_end_user(bytes: &[u8], at: usize) -> bool {
+    let mut end = at;
+    for _ in 0..2 {
+        let before = bytes.get(..end).unwrap_or_default();
+        let len = before.iter().rev().take(FIELD_BYTES_MAX).take_while(|b| is(**b, FIELD)).count();
+        match before.len().checked_sub(len + 1).and_then(|at| before.get(at)) {
+            Some(b':') if len > 0 => end -= len + 1,
+            Some(b) if !is_plain(*b) => return true,
+            Some(_) | None => return false,
+        }
+    }
+    end.checked_sub(1)
+        .and_then(|at| bytes.get(at))
+        .is_some_and(|b| b.is_ascii_digit() || *b == b'*' || !is_plain(*b))
 }
 
 /// Whether the comma at `at`, behind a quote, may stand between a name and its value.
@@ -70,9 +92,7 @@ pub(super) fn may_be_argument(bytes: &[u8], at: usize, walked: &mut Walked) -> b
     if blank && before == b':' {
         return false;
     }
-    // `IDENTIFIED BY '…'`.
-    let by = blank && ends_with(bytes.get(..at).unwrap_or_default(), b"by");
-    by || may_be_named(bytes, at, walked) || !(blank && before == b',') && may_be_compared(bytes, at + 1)
+    may_be_named(bytes, at, walked) || !(blank && before == b',') && may_be_compared(bytes, at + 1)
 }
 
 /// Whether a name that says something may stand before `at`, behind blanks, signs and quotes.
@@ -136,6 +156,8 @@ impl Word {
                 Some(b't') => ends(b"content") || ends(b"default") || ends(b"text"),
                 Some(b'g') => ends(b"string"),
                 Some(b'r') => ends(b"str"),
+                Some(b'a') => ends(b"data"),
+                Some(b'y') => ends(b"by"),
                 Some(b'd' | b'p' | b'q' | b'k' | b'i') => self.len <= 2 && is_quote(before),
                 _ => false,
             }
@@ -170,14 +192,16 @@ fn may_be_compared(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Whether a value that is found by its look and the words before it may begin at `at`, in a run with a digit.
-pub(super) fn may_be_value(bytes: &[u8], at: usize) -> bool {
+///
+/// With `learned`, also what was removed before under a name.
+pub(super) fn may_be_value(bytes: &[u8], at: usize, learned: bool) -> bool {
     let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
     let rest = bytes.get(at..).unwrap_or_default();
     let len = rest.iter().take(VALUE_BYTES_MIN).take_while(|b| is(**b, RUN)).count();
     if len < NOTE_BYTES_MIN {
         return rest.len() < VALUE_BYTES_MIN;
     }
-    if len >= VALUE_BYTES_MIN {
+    if len >= VALUE_BYTES_MIN || learned {
         return true;
     }
     // `application|secret`.
@@ -215,6 +239,9 @@ const NOTE: u8 = 1 << 3;
 pub(super) const BARE: u8 = 1 << 5;
 /// Visible characters of their own.
 const PLAIN: u8 = 1 << 4;
+
+/// Bytes of a field of a password file.
+const FIELD: u8 = 1 << 6;
 
 /// Whether a byte is of one of these classes.
 pub(super) fn is(byte: u8, classes: u8) -> bool {
@@ -261,6 +288,9 @@ static CLASSES: [u8; 256] = {
             || matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'*' | b'?' | b'+' | b'~' | b'-' | b'_')
         {
             of |= NOTE;
+        }
+        if word || matches!(b, b'_' | b'-' | b'.' | b'@' | b'*') {
+            of |= FIELD;
         }
         if !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b'|' | b'=' | b':') {
             of |= BARE;

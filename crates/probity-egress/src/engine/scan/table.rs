@@ -1,5 +1,6 @@
 use std::sync::OnceLock;
 
+use super::super::{document, encoded_link};
 use crate::known::KnownForms;
 use crate::vocabulary::{Anchor, anchors};
 
@@ -170,7 +171,7 @@ impl Table {
             leads: Leads(vec![Vec::new()]),
             locations,
         };
-        for anchor in anchors() {
+        for anchor in anchors().chain(document::anchors()).chain(encoded_link::anchors()) {
             table.anchor(anchor);
         }
         table.with_leads.clone_from(&table.pairs);
