@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use super::Left;
 use super::cursor::is_zero_width;
 use super::undo;
@@ -115,6 +117,24 @@ impl<'a> Behind<'a> {
         let word = self.text.get(from..self.at)?;
         self.at = from;
         Some(word)
+    }
+
+    /// The last characters before, at most `max`.
+    pub(super) fn text(&self, max: usize) -> Cow<'a, str> {
+        let from = self.at.saturating_sub(max).max(self.floor);
+        let near = self.text.as_bytes().get(from.saturating_sub(CONTROL_BYTES_MAX)..self.at);
+        let hides = |b: &[u8]| b.iter().fold(false, |any, b| any | (!b.is_ascii() | (*b == 0x1b)));
+        if !self.undo && near.is_some_and(|near| !hides(near)) {
+            return Cow::Borrowed(self.text.get(from..self.at).unwrap_or_default());
+        }
+        let mut behind = self.clone();
+        let mut chars = Vec::new();
+        while chars.len() < max
+            && let Some(c) = behind.next()
+        {
+            chars.push(c);
+        }
+        Cow::Owned(chars.into_iter().rev().collect())
     }
 
     /// Whether something was removed directly before.

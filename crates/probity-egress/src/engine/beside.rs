@@ -1,5 +1,7 @@
 //! Names that say something only beside others: `d` in a JSON web key, `secret_id` beside `role_id`.
 
+use std::borrow::Cow;
+
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
@@ -85,15 +87,8 @@ pub(super) fn says(behind: &Behind<'_>, words: &[&str]) -> bool {
 }
 
 /// What stands before, as far as it is looked at.
-pub(super) fn text_before(behind: &Behind<'_>) -> String {
-    let mut behind = behind.clone();
-    let mut chars = Vec::new();
-    while chars.len() < BEFORE_CHARS_MAX
-        && let Some(c) = behind.next()
-    {
-        chars.push(c);
-    }
-    chars.into_iter().rev().collect()
+pub(super) fn text_before<'a>(behind: &Behind<'a>) -> Cow<'a, str> {
+    behind.text(BEFORE_CHARS_MAX)
 }
 
 fn found(rule: &'static str, kind: &'static str, keep: usize, cut: usize, then: Option<Swallow>) -> Found {

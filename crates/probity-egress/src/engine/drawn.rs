@@ -81,6 +81,16 @@ pub(super) fn is_camel(text: &str) -> bool {
 /// Whether words of European languages practically never have this pair of letters. By the first letter, those that
 /// follow it in words.
 fn is_rare_pair(first: u8, second: u8) -> bool {
+    let letter = |byte: u8| byte.to_ascii_lowercase().wrapping_sub(b'a');
+    COMMON.get(usize::from(letter(first))).is_some_and(|letters| letters >> (letter(second) & 31) & 1 == 0)
+}
+
+/// For each letter those that follow it in words, one bit each.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler; an index out of range does not compile"
+)]
+static COMMON: [u32; 26] = {
     const FOLLOW: [&str; 26] = [
         "bcdefghiklmnopqrstuvwxyz",
         "abcdeijlmorstuy",
@@ -109,6 +119,16 @@ fn is_rare_pair(first: u8, second: u8) -> bool {
         "acdeilmnoprstuwx",
         "aehiouyz",
     ];
-    let at = usize::from(first.to_ascii_lowercase() - b'a');
-    FOLLOW.get(at).is_some_and(|letters| !letters.contains(char::from(second.to_ascii_lowercase())))
-}
+    let mut common = [0; 26];
+    let mut first = 0;
+    while first < 26 {
+        let letters = FOLLOW[first].as_bytes();
+        let mut at = 0;
+        while at < letters.len() {
+            common[first] |= 1 << (letters[at] - b'a');
+            at += 1;
+        }
+        first += 1;
+    }
+    common
+};

@@ -16,12 +16,17 @@ use crate::report::{Confidence, Source};
 
 /// How many values are remembered; the oldest is forgotten first.
 const VALUES_MAX: usize = 32;
+const PAIR_BITS: usize = 2_048;
 const VALUE_BYTES_MIN: usize = 8;
 const VALUE_BYTES_MAX: usize = 256;
 
 /// The last values that were removed and cannot be words.
 #[derive(Debug, Default)]
-pub(super) struct Learned(VecDeque<Value>);
+pub(super) struct Learned {
+    values: VecDeque<Value>,
+    /// The first two bytes of all that were ever remembered, one bit for each pair and some others.
+    beginnings: [u64; PAIR_BITS / 64],
+}
 
 #[derive(Debug)]
 struct Value {
@@ -38,7 +43,21 @@ impl Value {
 
 impl Learned {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty()
+    }
+
+    /// Whether one of the values may begin where `rest` does. A no is certain.
+    pub(super) fn may_begin(&self, rest: &[u8]) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        match rest.first_chunk::<2>() {
+            Some(pair) if pair.iter().all(u8::is_ascii_graphic) => {
+                let bit = pair_bit(*pair);
+                self.beginnings.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 != 0)
+            }
+            Some(_) | None => true,
+        }
     }
 
     /// Remembers what `found` removes, if that is all of it and looks drawn.
@@ -49,21 +68,27 @@ impl Learned {
         if is_found_anywhere
             || found.then.is_some()
             || !is_telling(removed)
-            || self.0.iter().any(|value| *value.text == *removed)
+            || self.values.iter().any(|value| *value.text == *removed)
         {
             return;
         }
-        if self.0.len() == VALUES_MAX {
-            self.0.pop_front();
+        if self.values.len() == VALUES_MAX {
+            self.values.pop_front();
         }
-        self.0.push_back(Value { text: removed.into(), kind: found.kind });
+        if let Some(pair) = removed.as_bytes().first_chunk() {
+            let bit = pair_bit(*pair);
+            if let Some(word) = self.beginnings.get_mut(bit / 64) {
+                *word |= 1 << (bit % 64);
+            }
+        }
+        self.values.push_back(Value { text: removed.into(), kind: found.kind });
     }
 
     /// Finds one of the values at the cursor, which stands at the beginning of a word.
     pub(super) fn find(&self, cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
         let mut ahead = cursor.clone();
         let (Some(first), Some(second)) = (ahead.next()?, ahead.next()?) else { return Ok(None) };
-        for value in self.0.iter().filter(|value| value.begins(first, second)) {
+        for value in self.values.iter().filter(|value| value.begins(first, second)) {
             let mut ahead = cursor.clone();
             if ahead.literal(&value.text)? && !ahead.peek()?.is_some_and(|c| c.is_ascii_alphanumeric()) {
                 return Ok(Some(Found {
@@ -79,6 +104,10 @@ impl Learned {
         }
         Ok(None)
     }
+}
+
+fn pair_bit([first, second]: [u8; 2]) -> usize {
+    (usize::from(first) << 4 ^ usize::from(second)) % PAIR_BITS
 }
 
 /// Whether a value can be known again: no word or name is like it, and it is where values are looked for.

@@ -213,7 +213,7 @@ impl Engine {
                 break;
             }
             let to = boundary(text, horizon.min(self.at + BLOCK_BYTES));
-            marks.scan(text, self.at, to, &triggers, !self.learned.is_empty());
+            marks.scan(text, self.at, to, &triggers);
             if self.block(text, to, last, &marks, out, report).is_err() {
                 break;
             }
@@ -231,8 +231,7 @@ impl Engine {
         out: &mut String,
         report: &mut Report,
     ) -> Result<(), Starved> {
-        // What was removed may be looked for from now on, and the block has to be scanned again.
-        while self.at < to && marks.are_of(!self.learned.is_empty()) {
+        while self.at < to {
             let next = self.next_candidate(text, marks).min(to);
             self.copy(text, next, out);
             if next == to {
@@ -272,11 +271,19 @@ impl Engine {
         let mut at = self.at;
         loop {
             match marks.next(at) {
-                Some(next) if text.is_char_boundary(next) => return next,
+                Some(next) if text.is_char_boundary(next) && self.is_worth_asking(text, next, marks) => {
+                    return next;
+                }
                 Some(next) => at = next + 1,
                 None => return usize::MAX,
             }
         }
+    }
+
+    /// Where only what was removed before is looked for, whether any of it may begin there.
+    fn is_worth_asking(&self, text: &str, at: usize, marks: &Marks) -> bool {
+        marks.asked(at) != Asked::LEARNED
+            || self.learned.may_begin(text.as_bytes().get(at..).unwrap_or_default())
     }
 
     /// One decision at the position: what begins here is replaced, or a character is copied.
@@ -346,7 +353,7 @@ impl Engine {
 
     /// What was removed before under a name, and begins here again as a word of its own.
     fn find_again(&self, text: &str, cursor: &Cursor<'_>, asked: Asked) -> Result<Option<Found>, Starved> {
-        if self.learned.is_empty() || !asked.has(Asked::VALUES) || self.is_behind_removal() {
+        if self.learned.is_empty() || !asked.has(Asked::LEARNED) || self.is_behind_removal() {
             return Ok(None);
         }
         let before = self.at.checked_sub(1).and_then(|at| text.as_bytes().get(at));

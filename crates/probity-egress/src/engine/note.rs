@@ -116,15 +116,8 @@ struct Line(String);
 
 impl Line {
     fn before(behind: &Behind<'_>) -> Self {
-        let mut behind = behind.clone();
-        let mut chars = Vec::new();
-        while chars.len() < LINE_CHARS_MAX
-            && let Some(c) = behind.next()
-            && !matches!(c, '\n' | '\r')
-        {
-            chars.push(c);
-        }
-        Self(chars.into_iter().rev().collect())
+        let text = behind.text(LINE_CHARS_MAX);
+        Self(text.rsplit(['\n', '\r']).next().unwrap_or_default().to_owned())
     }
 
     /// Whether a word for a password stands right before the value, or anywhere on a line that ends with it.

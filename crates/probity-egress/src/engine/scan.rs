@@ -36,8 +36,6 @@ pub(super) struct Marks {
     bits: Vec<u64>,
     /// For each position, who is to be asked.
     asked: Vec<Asked>,
-    /// Whether values that were removed before are looked for as well.
-    learned: bool,
 }
 
 /// The detectors that are to be asked about a position.
@@ -46,7 +44,7 @@ pub(super) struct Asked(u8);
 
 impl Asked {
     /// Everybody, as far as the position itself can tell: shapes whose fixed text stands further on are not asked.
-    pub(super) const ALL: Self = Self(0b1_1111);
+    pub(super) const ALL: Self = Self(0b101_1111);
     /// Key blocks, password hashes and tokens.
     pub(super) const TOKENS: Self = Self(1);
     /// Names, and other structures that begin with an operator.
@@ -57,6 +55,8 @@ impl Asked {
     pub(super) const KNOWN: Self = Self(1 << 4);
     /// Tokens whose fixed text stands further on.
     pub(super) const ANCHORED: Self = Self(1 << 5);
+    /// What was removed before under a name.
+    pub(super) const LEARNED: Self = Self(1 << 6);
 
     pub(super) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -69,16 +69,8 @@ impl Asked {
 
 impl Marks {
     /// Marks `from..to` of `text`, which has arrived at least to [`AHEAD_BYTES`] beyond `to`, or ends.
-    pub(super) fn scan(
-        &mut self,
-        text: &str,
-        from: usize,
-        to: usize,
-        triggers: &Triggers<'_>,
-        learned: bool,
-    ) {
+    pub(super) fn scan(&mut self, text: &str, from: usize, to: usize, triggers: &Triggers<'_>) {
         self.from = from;
-        self.learned = learned;
         self.bits.clear();
         self.bits.resize((to - from).div_ceil(64), 0);
         self.asked.clear();
@@ -132,11 +124,6 @@ impl Marks {
             bits = *self.bits.get(word)?;
         }
         Some(self.from + word * 64 + usize::try_from(bits.trailing_zeros()).unwrap_or_default())
-    }
-
-    /// Whether the marks are of use when values were removed.
-    pub(super) fn are_of(&self, learned: bool) -> bool {
-        self.learned || !learned
     }
 
     /// Who is to be asked about `at`.
@@ -301,7 +288,6 @@ impl Scan<'_> {
     /// to [`BEFORE_BLOCK_BYTES`] behind a digit, whichever digit of the run is seen first.
     fn digit(&mut self, at: usize) {
         let Self { bytes, .. } = *self;
-        let learned = self.marks.learned;
         let mut run = &mut self.run;
         let before = bytes.get(..at).unwrap_or_default();
         let is_same = at < run.end;
@@ -329,8 +315,10 @@ impl Scan<'_> {
             let mut inside =
                 from.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
             for (start, byte) in (from..).zip(bytes.get(from..to).unwrap_or_default()) {
-                if !inside && (run.goes_on || hint::may_be_value(bytes, start, learned)) {
-                    self.marks.set(start, Asked::VALUES);
+                if !inside && (run.goes_on || hint::may_be_value(bytes, start)) {
+                    self.marks.set(start, Asked::VALUES.and(Asked::LEARNED));
+                } else if !inside && hint::may_be_learned(bytes, start) {
+                    self.marks.set(start, Asked::LEARNED);
                 }
                 inside = byte.is_ascii_alphanumeric();
             }

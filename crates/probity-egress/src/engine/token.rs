@@ -34,12 +34,13 @@ pub(super) fn find(
     let mut ahead = cursor.clone();
     ahead.next()?;
     let Some(second) = ahead.next()? else { return Ok(None) };
+    let mut boundary = None;
     for shape in shapes_from(first, second) {
-        if !anchored && !shape.begins_fixed() {
+        if !anchored && !shape.begins_fixed() || !may_begin(shape, cursor)? {
             continue;
         }
         let Some(kind) = shape.kind() else { continue };
-        if kind.glue == Glue::Refused && !behind.left().is_boundary() {
+        if kind.glue == Glue::Refused && !*boundary.get_or_insert_with(|| behind.left().is_boundary()) {
             continue;
         }
         if let Some(found) = match_one(kind, shape, cursor)? {
@@ -47,6 +48,14 @@ pub(super) fn find(
         }
     }
     Ok(None)
+}
+
+/// Whether the fixed text is there with which the shape begins, if it begins so.
+fn may_begin(shape: &Shape, cursor: &Cursor<'_>) -> Result<bool, Starved> {
+    match shape.steps.first() {
+        Some(Step::Text(text)) => cursor.clone().literal(text),
+        _ => Ok(true),
+    }
 }
 
 /// The kind of a value that was found otherwise, by its shape.

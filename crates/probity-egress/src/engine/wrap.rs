@@ -1,5 +1,7 @@
 //! Values that a terminal or a mailer broke over lines.
 
+use std::borrow::Cow;
+
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
@@ -87,26 +89,27 @@ pub(super) fn token_over_lines(
         return Ok(None);
     }
     let mut ahead = cursor.clone();
-    let mut head = String::new();
+    let is_head = |b: u8| is_token_char(char::from(b)) || b == b':';
+    let mut head = Cow::Borrowed(ahead.take_plain(TOKEN_CHARS_MAX, is_head));
     while head.len() < TOKEN_CHARS_MAX
         && let Some(c) = ahead.peek()?
         && (is_token_char(c) || c == ':')
     {
-        head.push(c);
+        head.to_mut().push(c);
         ahead.next()?;
     }
-    if head.len() < HEAD_CHARS_MIN || !matches!(ahead.peek()?, Some('\n' | '\r' | '\\')) || !gives_away(&head)
-    {
+    if head.len() < HEAD_CHARS_MIN || !matches!(ahead.peek()?, Some('\n' | '\r' | '\\')) {
         return Ok(None);
     }
-    if !line_break(&mut ahead)? || token::shape(&ahead)?.is_some() {
+    if !line_break(&mut ahead)? {
         return Ok(None);
     }
-    let rest = ahead.offset();
+    let rest = ahead.clone();
     // That both are of one shape says as much as what stands behind.
-    if !looks_rest(&part(&mut ahead)?) {
+    if !looks_rest(&part(&mut ahead)?) || !gives_away(&head) || token::shape(&rest)?.is_some() {
         return Ok(None);
     }
+    let rest = rest.offset();
     match token::find(first, &cursor.joining(), behind, true)? {
         Some(found) if cursor.offset() + found.cut > rest => go_on(found, cursor, TOKEN_CHARS_MAX).map(Some),
         Some(_) | None => Ok(None),

@@ -494,7 +494,7 @@ fn is_number(word: &str) -> bool {
     word.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Whether three letters anywhere in the name begin an entry of a table, as a name must that says something.
+/// Whether three letters anywhere in the name are of an entry of a table, as a name must have that says something.
 fn may_say(name: &str) -> bool {
     let mut letters = LettersBackwards::default();
     name.bytes().rev().any(|byte| !byte.is_ascii() || letters.add(byte)) || letters.begin()
@@ -508,7 +508,7 @@ pub(crate) struct LettersBackwards {
 }
 
 impl LettersBackwards {
-    /// Takes the byte before, and says whether the letters from it on begin an entry.
+    /// Takes the byte before, and says whether the letters from it on are of an entry.
     pub(crate) fn add(&mut self, byte: u8) -> bool {
         if !byte.is_ascii_alphanumeric() {
             return false;
@@ -517,7 +517,7 @@ impl LettersBackwards {
         begins(self.window)
     }
 
-    /// Whether the first two letters begin an entry, when nothing stands before.
+    /// Whether the first two letters are of an entry, when nothing stands before.
     pub(crate) fn begin(&self) -> bool {
         begins(self.window >> 5)
     }
@@ -527,7 +527,7 @@ fn begins(window: usize) -> bool {
     BEGINNINGS.get(window >> 6).is_some_and(|bits| bits >> (window & 63) & 1 != 0)
 }
 
-/// The first three letters of every entry, five bits each; of an entry of two letters, with any before.
+/// Three letters of every entry, five bits each; of an entry of two letters, with any before.
 static BEGINNINGS: [u64; 512] = {
     let mut bits = [0; 512];
     bits = with_beginnings(bits, ENDINGS);
@@ -539,6 +539,28 @@ static BEGINNINGS: [u64; 512] = {
         &[("authorization", "", Strength::Key), ("proxy", "", Strength::Key), ("cookie", "", Strength::Key)],
     )
 };
+
+/// Where in an entry three letters begin that few other words have, or else its beginning.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler; an index out of range does not compile"
+)]
+const fn telling(entry: &[u8]) -> usize {
+    const TELLING: [&[u8; 3]; 8] = [b"key", b"tok", b"pas", b"pwd", b"sec", b"psw", b"nst", b"riz"];
+    let mut at = 0;
+    while at + 2 < entry.len() {
+        let mut one = 0;
+        while one < TELLING.len() {
+            let [first, second, third] = *TELLING[one];
+            if entry[at] == first && entry[at + 1] == second && entry[at + 2] == third {
+                return at;
+            }
+            one += 1;
+        }
+        at += 1;
+    }
+    0
+}
 
 #[expect(
     clippy::indexing_slicing,
@@ -556,8 +578,10 @@ const fn with_beginnings(mut bits: [u64; 512], table: &[(&str, &str, Strength)])
                 before += 1;
             }
         } else {
-            let window =
-                ((entry[0] & 31) as usize) << 10 | ((entry[1] & 31) as usize) << 5 | (entry[2] & 31) as usize;
+            let at = telling(entry);
+            let window = ((entry[at] & 31) as usize) << 10
+                | ((entry[at + 1] & 31) as usize) << 5
+                | (entry[at + 2] & 31) as usize;
             bits[window >> 6] |= 1 << (window & 63);
         }
         at += 1;

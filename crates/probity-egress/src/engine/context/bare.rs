@@ -71,13 +71,19 @@ const BARE: &[Bare] = &[
 const BETWEEN_CHARS_MAX: usize = 8;
 /// The length of the secret of an S3 access key, which those compatible with it keep.
 const S3_SECRET_CHARS: usize = 40;
+/// The length of a numbered token in base64.
+const NUMBERED_CHARS: usize = 44;
 /// The lengths of a VAPID key pair in base64 (RFC 8292): 32 bytes, and a point of 65.
 const VAPID_CHARS: [usize; 2] = [43, 87];
 
 /// Finds a token that is all of `run`, or the first half of a pair that begins with it.
 pub(super) fn find(run: &Run, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     let text = run.value();
-    if behind.peek().is_some_and(is_value_char) || text.len() < 16 {
+    // Most runs are of one piece, and of no length that counts.
+    let pieces = || text.bytes().any(|b| matches!(b, b'.' | b'-' | b'_'));
+    let known_length =
+        matches!(text.len(), 20 | 24 | 61 | NUMBERED_CHARS) || VAPID_CHARS.contains(&text.len());
+    if text.len() < 16 || !(known_length || pieces()) || behind.peek().is_some_and(is_value_char) {
         return Ok(None);
     }
     if let Some(bare) = BARE.iter().find(|bare| bare.is(text)) {
@@ -178,7 +184,7 @@ fn is_access_id(text: &str) -> bool {
 
 fn is_numbered(text: &str) -> bool {
     const HEAD_CHARS: usize = 20;
-    let head = text.get(..HEAD_CHARS).filter(|_| text.len() == 44 && text.chars().all(is_base64));
+    let head = text.get(..HEAD_CHARS).filter(|_| text.len() == NUMBERED_CHARS && text.chars().all(is_base64));
     let Some(bytes) = head.and_then(|head| STANDARD_NO_PAD.decode(head).ok()) else { return false };
     let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
     (9..=13).contains(&digits) && bytes.get(digits) == Some(&b':')

@@ -191,17 +191,21 @@ fn may_be_compared(bytes: &[u8], at: usize) -> bool {
     rest.len() < QUOTED_BYTES_MAX
 }
 
+/// Whether what was removed before may begin again at `at`, in a run with a digit.
+pub(super) fn may_be_learned(bytes: &[u8], at: usize) -> bool {
+    let beginning = bytes.get(at..at + NOTE_BYTES_MIN);
+    beginning.is_none_or(|beginning| beginning.iter().all(|b| is(*b, RUN)))
+}
+
 /// Whether a value that is found by its look and the words before it may begin at `at`, in a run with a digit.
-///
-/// With `learned`, also what was removed before under a name.
-pub(super) fn may_be_value(bytes: &[u8], at: usize, learned: bool) -> bool {
+pub(super) fn may_be_value(bytes: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
     let rest = bytes.get(at..).unwrap_or_default();
     let len = rest.iter().take(VALUE_BYTES_MIN).take_while(|b| is(**b, RUN)).count();
     if len < NOTE_BYTES_MIN {
         return rest.len() < VALUE_BYTES_MIN;
     }
-    if len >= VALUE_BYTES_MIN || learned {
+    if len >= VALUE_BYTES_MIN {
         return true;
     }
     // `application|secret`.
