@@ -53,9 +53,9 @@ impl Shape {
         KINDS.get(usize::from(self.kind))
     }
 
-    /// Whether fixed text comes first.
+    /// Whether fixed text comes first, or one character that may be part of it.
     pub(crate) fn begins_fixed(&self) -> bool {
-        matches!(self.steps.first(), Some(Step::Text(_) | Step::OneOf(_)))
+        matches!(self.steps.first(), Some(Step::Text(_) | Step::OneOf(_) | Step::Run { max: 1, .. }))
     }
 }
 

@@ -188,14 +188,6 @@ impl Table {
         for digit in b'0'..=b'9' {
             table.alone(digit, Act::Digit);
         }
-        for first in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
-            for second in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
-                let acts = [first, second].map(|b| !matches!(table.act_of(b), Act::Nothing | Act::Digit));
-                if !has(&table.with_leads, [first, second]) && acts == [false; 2] {
-                    add(&mut table.of_runs, [first, second]);
-                }
-            }
-        }
         for (first, seconds) in [(b'[', &b"R"[..]), (b'%', b"23"), (b'&', b"#a"), (b'\\', b"u")] {
             table.begins(first, seconds, Act::Escape);
         }
@@ -210,6 +202,15 @@ impl Table {
             table.alone(b'\\', Act::Escape);
             for byte in *b"wW" {
                 table.begins(byte, b"wW", Act::Web);
+            }
+        }
+        // Last, when it is known what else a byte may be.
+        for first in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
+            for second in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
+                let acts = [first, second].map(|b| !matches!(table.act_of(b), Act::Nothing | Act::Digit));
+                if !has(&table.with_leads, [first, second]) && acts == [false; 2] {
+                    add(&mut table.of_runs, [first, second]);
+                }
             }
         }
         table
