@@ -27,6 +27,9 @@ const NUMBER_CHARS_MIN: usize = 32;
 const SECRETS: [&str; 5] = ["secret", "token", "private", "apikey", "password"];
 /// How many words are looked at.
 const WORDS_MAX: usize = 8;
+/// How many words behind a value are looked at, and how many signs may close the value.
+const WORDS_BEHIND_MAX: usize = 4;
+const CLOSING_CHARS_MAX: usize = 6;
 /// The longest word that is looked at.
 const WORD_BYTES_MAX: usize = 48;
 
@@ -37,7 +40,7 @@ const JOINS_MAX: usize = 10;
 /// one run: then all of the run goes, since which sign ends the words and which begins the value cannot be told.
 pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     let begins_value = begins_value(behind);
-    let begins_run = !behind.peek().is_some_and(is_word_char);
+    let begins_run = !behind.peek().is_some_and(is_value_char);
     if !(first.is_ascii_alphanumeric() || first == '_') || !(begins_value || begins_run) {
         return Ok(None);
     }
@@ -46,7 +49,8 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         return Ok(Some(found));
     }
     let tied = || begins_run && joins(run.value()).any(|at| run.is_secret(at, behind));
-    let enough = begins_value && run.is_secret(0, behind) || tied();
+    let enough =
+        begins_value && run.is_secret(0, behind) || tied() || begins_run && run.is_named_behind(cursor)?;
     Ok(enough.then(|| Found {
         rule: "context",
         kind: "api-key",
@@ -108,6 +112,18 @@ impl Run {
         self.text.trim_end_matches(['.', '-'])
     }
 
+    /// Whether it is surely drawn and a service is named behind it.
+    fn is_named_behind(&self, cursor: &Cursor<'_>) -> Result<bool, Starved> {
+        let value = self.value();
+        let has = |class: fn(&u8) -> bool| value.bytes().any(|b| class(&b));
+        let drawn = value.len() >= UNNAMED_CHARS_MIN
+            && has(u8::is_ascii_uppercase)
+            && has(u8::is_ascii_lowercase)
+            && Look::of(value) == Look::SurelyDrawn
+            && !is_placeholder(value);
+        Ok(drawn && said_behind(cursor.after(self.end - cursor.offset()))?)
+    }
+
     /// Whether what begins at `at` is a secret by the words before it.
     fn is_secret(&self, at: usize, behind: &Behind<'_>) -> bool {
         let (words, value) = self.value().split_at_checked(at).unwrap_or_default();
@@ -124,6 +140,34 @@ impl Run {
     }
 }
 
+/// Whether words behind a value on its line name a service: a comment, or a column of a table.
+fn said_behind(mut ahead: Cursor<'_>) -> Result<bool, Starved> {
+    let mut service = false;
+    ahead.run(CLOSING_CHARS_MAX, |c| matches!(c, '"' | '\'' | '`' | ')' | ',' | ';' | ' ' | '\t'))?;
+    ahead.run(4, |c| matches!(c, '#' | '/' | '-' | '*' | '<' | '!' | '('))?;
+    for _ in 0..WORDS_BEHIND_MAX {
+        ahead.run(3, |c| matches!(c, ' ' | '\t' | '-' | '_' | '.' | '\''))?;
+        let mut word = String::new();
+        while word.len() < WORD_BYTES_MAX
+            && let Some(c) = ahead.peek()?
+            && c.is_ascii_alphanumeric()
+        {
+            word.push(c.to_ascii_lowercase());
+            ahead.next()?;
+        }
+        if word.is_empty() {
+            break;
+        }
+        match mention(&word) {
+            Mention::Service => service = true,
+            Mention::Credential | Mention::Filler | Mention::Word => {}
+            Mention::Not | Mention::Unknown => break,
+        }
+    }
+    let ends = ahead.peek()?.is_none_or(|c| matches!(c, '\n' | '\r' | ')' | ',' | '.' | '*' | '|' | ' '));
+    Ok(service && ends)
+}
+
 /// Where a value may begin inside a run: behind a sign that ties words.
 fn joins(run: &str) -> impl Iterator<Item = usize> {
     let last = run.len().saturating_sub(VALUE_CHARS_MIN);
@@ -134,10 +178,6 @@ fn joins(run: &str) -> impl Iterator<Item = usize> {
         .map(|(at, _)| at + 1)
         .take(JOINS_MAX)
         .take_while(move |at| *at <= last)
-}
-
-fn is_word_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
 fn is_value_char(c: char) -> bool {
@@ -188,11 +228,24 @@ impl Look {
             let number = digits == text.len() && digits < NUMBER_CHARS_MIN;
             return if number { Self::Plain } else { Self::Identifier };
         }
+        let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
         // Serial numbers: groups of capitals and digits.
-        if plain && groups >= 3 && !text.bytes().any(|b| b.is_ascii_lowercase()) && digits >= groups {
+        if plain
+            && groups >= 3
+            && letters >= 2
+            && !text.bytes().any(|b| b.is_ascii_lowercase())
+            && digits >= groups
+        {
+            return Self::Drawn;
+        }
+        let long_groups = text.split('-').all(|group| group.len() >= 8);
+        if plain && groups >= 2 && long_groups && digits >= 6 && !text.bytes().any(|b| b.is_ascii_lowercase())
+        {
             return Self::Drawn;
         }
         match is_drawn(text) {
+            // Groups as of a UUID, of other lengths.
+            Drawn::No if plain && groups >= 4 && digits >= 6 && letters >= 4 => Self::Identifier,
             Drawn::No => Self::Plain,
             Drawn::Maybe => Self::Drawn,
             Drawn::Surely => Self::SurelyDrawn,
@@ -283,7 +336,7 @@ fn said_before(mut behind: Before<'_>) -> Said {
         if tied && SECRETS.iter().any(|secret| word.ends_with(secret)) {
             return Said::Service;
         }
-        if glue == Some('.') && nth == 0 {
+        if glue == Some('.') && nth == 0 && mention != Mention::Credential {
             return Said::Nothing;
         }
         match mention {

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use super::super::Found;
 use super::super::behind::Behind;
 use super::super::cursor::{Cursor, Starved};
-use super::super::drawn::{Drawn, is_drawn};
+use super::super::drawn::{Drawn, is_camel, is_drawn};
 use super::{Run, is_value_char};
 use crate::report::{Confidence, Source};
 
@@ -69,6 +69,10 @@ const BARE: &[Bare] = &[
 
 /// How many signs may stand between an access key's id and its secret.
 const BETWEEN_CHARS_MAX: usize = 8;
+/// The least length of what stands behind a prefix. Identifiers of the same form have up to 29.
+const PREFIXED_CHARS_MIN: usize = 32;
+const PREFIX_WORD_CHARS_MAX: usize = 10;
+const PREFIX_CHARS_MAX: usize = 24;
 /// The length of the secret of an S3 access key, which those compatible with it keep.
 const S3_SECRET_CHARS: usize = 40;
 /// The lengths of a VAPID key pair in base64 (RFC 8292): 32 bytes, and a point of 65.
@@ -77,11 +81,14 @@ const VAPID_CHARS: [usize; 2] = [43, 87];
 /// Finds a token that is all of `run`, or the first half of a pair that begins with it.
 pub(super) fn find(run: &Run, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     let text = run.value();
-    if behind.peek().is_some_and(is_value_char) || text.len() < 16 {
+    if text.len() < 16 || behind.peek().is_some_and(is_value_char) {
         return Ok(None);
     }
     if let Some(bare) = BARE.iter().find(|bare| bare.is(text)) {
         return Ok(Some(found(bare.rule, bare.kind, run.end - cursor.offset())));
+    }
+    if is_prefixed(text) {
+        return Ok(Some(found("prefixed-token", "api-key", run.end - cursor.offset())));
     }
     let mut after = cursor.after(run.end - cursor.offset());
     if VAPID_CHARS.contains(&text.len()) && is_mixed(text) && after.eat(':')? {
@@ -127,6 +134,34 @@ fn exactly(ahead: &mut Cursor<'_>, len: usize, is: fn(char) -> bool) -> Result<O
     }
     let ends = !ahead.peek()?.is_some_and(|c| is_value_char(c) || c == '=') && !ahead.is_before_marker()?;
     Ok((text.len() == len && ends).then_some(text))
+}
+
+/// The form that GitHub gave its tokens and many took over: a few letters for the vendor and the sort, a sign, and far
+/// more drawn letters and digits than identifiers have.
+fn is_prefixed(text: &str) -> bool {
+    let Some((prefix, body)) = text.rsplit_once(['_', '-']) else { return false };
+    let is_word = |word: &str| (1..=PREFIX_WORD_CHARS_MAX).contains(&word.len()) && is_small(word);
+    let mut words = prefix.split(['_', '-']);
+    let first = words.next().unwrap_or_default();
+    body.len() >= PREFIXED_CHARS_MIN
+        && is_plain(body)
+        && has_many_of_each(body)
+        && is_drawn(body) == Drawn::Surely
+        && !is_camel(body)
+        && first.len() >= 2
+        && is_word(first)
+        && prefix.len() <= PREFIX_CHARS_MAX
+        && words.all(is_word)
+}
+
+/// Not a hash with a line number, or words in humps with a version.
+fn has_many_of_each(text: &str) -> bool {
+    let count = |class: fn(&u8) -> bool| text.bytes().filter(class).count();
+    count(u8::is_ascii_lowercase) >= 3 && count(u8::is_ascii_uppercase) >= 3 && count(u8::is_ascii_digit) >= 2
+}
+
+fn is_small(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_lowercase())
 }
 
 fn is_base64(c: char) -> bool {
