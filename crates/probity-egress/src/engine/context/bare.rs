@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use super::super::Found;
 use super::super::behind::Behind;
 use super::super::cursor::{Cursor, Starved};
-use super::super::drawn::{Drawn, is_camel, is_drawn};
+use super::super::drawn::{Drawn, is_drawn};
 use super::{Run, is_value_char};
 use crate::report::{Confidence, Source};
 
@@ -147,7 +147,6 @@ fn is_prefixed(text: &str) -> bool {
         && is_plain(body)
         && has_many_of_each(body)
         && is_drawn(body) == Drawn::Surely
-        && !is_camel(body)
         && first.len() >= 2
         && is_word(first)
         && prefix.len() <= PREFIX_CHARS_MAX
@@ -157,7 +156,15 @@ fn is_prefixed(text: &str) -> bool {
 /// Not a hash with a line number, or words in humps with a version.
 fn has_many_of_each(text: &str) -> bool {
     let count = |class: fn(&u8) -> bool| text.bytes().filter(class).count();
-    count(u8::is_ascii_lowercase) >= 3 && count(u8::is_ascii_uppercase) >= 3 && count(u8::is_ascii_digit) >= 2
+    let turns = text.bytes().zip(text.bytes().skip(1)).filter(|(a, b)| {
+        let hump = a.is_ascii_uppercase() && b.is_ascii_lowercase();
+        !hump
+            && (a.is_ascii_digit() != b.is_ascii_digit() || a.is_ascii_uppercase() != b.is_ascii_uppercase())
+    });
+    count(u8::is_ascii_lowercase) >= 3
+        && count(u8::is_ascii_uppercase) >= 3
+        && count(u8::is_ascii_digit) >= 2
+        && turns.count() * 3 >= text.len()
 }
 
 fn is_small(text: &str) -> bool {
