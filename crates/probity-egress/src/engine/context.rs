@@ -128,7 +128,7 @@ impl Run {
     fn is_secret(&self, at: usize, behind: &Behind<'_>) -> bool {
         let (words, value) = self.value().split_at_checked(at).unwrap_or_default();
         let look = Look::of(value);
-        if look == Look::Plain || is_placeholder(value) {
+        if look == Look::Plain || begins_with_word(value) || is_placeholder(value) {
             return false;
         }
         match said_before(Before { words, behind: behind.clone() }) {
@@ -251,6 +251,13 @@ impl Look {
             Drawn::Surely => Self::SurelyDrawn,
         }
     }
+}
+
+/// Whether more follows a first piece that is a word: it is asked about behind that.
+fn begins_with_word(text: &str) -> bool {
+    let Some((piece, _)) = text.split_once(['-', '_', '.']) else { return false };
+    let small = piece.bytes().all(|b| b.is_ascii_lowercase());
+    piece.len() >= 4 && small && is_drawn(piece) == Drawn::No
 }
 
 /// Whether a piece between slashes is a word.
