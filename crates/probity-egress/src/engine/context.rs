@@ -7,13 +7,15 @@
 use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
-use super::drawn::{Drawn, is_drawn};
 use super::placeholder::is_placeholder;
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
-use crate::vocabulary::{Mention, mention};
+use look::{Look, begins_with_word};
+use said::{Before, Said, said_before, said_behind};
 
 mod bare;
+mod look;
+mod said;
 
 /// How much of a value is looked at.
 const VALUE_CHARS_MAX: usize = 200;
@@ -21,14 +23,6 @@ const VALUE_CHARS_MAX: usize = 200;
 const VALUE_CHARS_MIN: usize = 16;
 /// The least length of a value after words for credentials alone.
 const UNNAMED_CHARS_MIN: usize = 20;
-/// Fewer digits alone are a number, of an account or a time.
-const NUMBER_CHARS_MIN: usize = 32;
-/// Words whose value is a secret when it is tied to them: `…-secret-0f3c…`.
-const SECRETS: [&str; 5] = ["secret", "token", "private", "apikey", "password"];
-/// How many words are looked at.
-const WORDS_MAX: usize = 8;
-/// The longest word that is looked at.
-const WORD_BYTES_MAX: usize = 48;
 
 /// How many beginnings of a value inside a run are tried.
 const JOINS_MAX: usize = 10;
@@ -37,7 +31,7 @@ const JOINS_MAX: usize = 10;
 /// one run: then all of the run goes, since which sign ends the words and which begins the value cannot be told.
 pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     let begins_value = begins_value(behind);
-    let begins_run = !behind.peek().is_some_and(is_word_char);
+    let begins_run = !behind.peek().is_some_and(is_value_char);
     if !(first.is_ascii_alphanumeric() || first == '_') || !(begins_value || begins_run) {
         return Ok(None);
     }
@@ -46,7 +40,8 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         return Ok(Some(found));
     }
     let tied = || begins_run && joins(run.value()).any(|at| run.is_secret(at, behind));
-    let enough = begins_value && run.is_secret(0, behind) || tied();
+    let enough =
+        begins_value && run.is_secret(0, behind) || tied() || begins_run && run.is_named_behind(cursor)?;
     Ok(enough.then(|| Found {
         rule: "context",
         kind: "api-key",
@@ -113,11 +108,23 @@ impl Run {
         self.text.trim_end_matches(['.', '-'])
     }
 
+    /// Whether it is surely drawn and a service is named behind it.
+    fn is_named_behind(&self, cursor: &Cursor<'_>) -> Result<bool, Starved> {
+        let value = self.value();
+        let has = |class: fn(&u8) -> bool| value.bytes().any(|b| class(&b));
+        let drawn = value.len() >= UNNAMED_CHARS_MIN
+            && has(u8::is_ascii_uppercase)
+            && has(u8::is_ascii_lowercase)
+            && Look::of(value) == Look::SurelyDrawn
+            && !is_placeholder(value);
+        Ok(drawn && said_behind(cursor.after(self.end - cursor.offset()))?)
+    }
+
     /// Whether what begins at `at` is a secret by the words before it.
     fn is_secret(&self, at: usize, behind: &Behind<'_>) -> bool {
         let (words, value) = self.value().split_at_checked(at).unwrap_or_default();
         let look = Look::of(value);
-        if look == Look::Plain {
+        if look == Look::Plain || begins_with_word(value) {
             return false;
         }
         let said = match said_before(Before { words, behind: behind.clone() }) {
@@ -142,10 +149,6 @@ fn joins(run: &str) -> impl Iterator<Item = usize> {
         .take_while(move |at| *at <= last)
 }
 
-fn is_word_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-')
-}
-
 fn is_value_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '/' | '.' | '~')
 }
@@ -164,168 +167,6 @@ fn digits_before(behind: &Behind<'_>) -> bool {
     let mut behind = behind.clone();
     behind.run(80, |c| c.is_ascii_alphabetic() || matches!(c, '_' | '-' | '.' | '+' | '/' | '~'));
     behind.peek().is_some_and(|c| c.is_ascii_digit())
-}
-
-/// What a value looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Look {
-    Plain,
-    /// Like a hash or an identifier: drawn, but mostly no secret.
-    Identifier,
-    Drawn,
-    SurelyDrawn,
-}
-
-impl Look {
-    fn of(text: &str) -> Self {
-        let (mut digits, mut groups, mut hex, mut plain, mut small) = (0, 1, true, true, false);
-        for byte in text.bytes() {
-            digits += usize::from(byte.is_ascii_digit());
-            groups += usize::from(byte == b'-');
-            hex &= byte.is_ascii_hexdigit() || byte == b'-';
-            plain &= byte.is_ascii_alphanumeric() || byte == b'-';
-            small |= byte.is_ascii_lowercase();
-        }
-        if text.len() < VALUE_CHARS_MIN || digits == 0 || is_path(text) || is_constant(text) {
-            return Self::Plain;
-        }
-        if hex && (groups == 1 && text.len() >= 20 || groups == 5 && text.len() == 36) {
-            let number = digits == text.len() && digits < NUMBER_CHARS_MIN;
-            return if number { Self::Plain } else { Self::Identifier };
-        }
-        // Serial numbers: groups of capitals and digits.
-        if plain && groups >= 3 && !small && digits >= groups {
-            return Self::Drawn;
-        }
-        match is_drawn(text) {
-            Drawn::No => Self::Plain,
-            Drawn::Maybe => Self::Drawn,
-            Drawn::Surely => Self::SurelyDrawn,
-        }
-    }
-}
-
-/// Whether a piece between slashes is a word.
-fn is_path(text: &str) -> bool {
-    let word = |piece: &str| {
-        piece.len() >= 3 && piece.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'_' | b'-' | b'.'))
-    };
-    text.contains('/') && text.split('/').any(word)
-}
-
-/// `MODE2_FORM1_RAW`: capitals in words that `_` ties, none of them long and drawn.
-fn is_constant(text: &str) -> bool {
-    let drawn = |piece: &str| piece.len() >= VALUE_CHARS_MIN && is_drawn(piece) == Drawn::Surely;
-    text.contains('_') && !text.bytes().any(|b| b.is_ascii_lowercase()) && !text.split('_').any(drawn)
-}
-
-/// What the words before a value say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
-    Nothing,
-    /// A word for a credential.
-    Credential,
-    /// A service whose name is also a word, and perhaps a word for a credential.
-    Word {
-        credential: bool,
-    },
-    /// A service.
-    Service,
-}
-
-/// What stands before a value: words of its own run, and the text behind that.
-#[derive(Debug, Clone)]
-struct Before<'a> {
-    words: &'a str,
-    behind: Behind<'a>,
-}
-
-impl Before<'_> {
-    fn peek(&self) -> Option<char> {
-        self.words.chars().next_back().or_else(|| self.behind.peek())
-    }
-
-    fn next(&mut self) {
-        match self.words.char_indices().next_back() {
-            Some((at, _)) => self.words = self.words.get(..at).unwrap_or_default(),
-            None => drop(self.behind.next()),
-        }
-    }
-}
-
-fn said_before(mut behind: Before<'_>) -> Said {
-    let mut credential = false;
-    let mut newlines = 0;
-    let glue = behind.peek();
-    for nth in 0..WORDS_MAX {
-        // What ties words together.
-        let mut gap = 0;
-        let mut broken = false;
-        while let Some(c) = behind.peek()
-            && !c.is_alphanumeric()
-        {
-            gap += 1;
-            behind.next();
-            if c == '\n' {
-                newlines += 1;
-                broken = !opens_line(&behind.behind);
-                // `… private access key` on a line of its own speaks of the next line.
-                if newlines > 1 || broken && nth > 0 {
-                    return said(credential);
-                }
-            }
-            if gap > 24 || matches!(c, '/' | '@' | '#' | ';' | '?' | '!' | '\\') {
-                return said(credential);
-            }
-        }
-        let mut buffer = [0; WORD_BYTES_MAX];
-        let Some(word) = word(&mut behind, &mut buffer) else { return said(credential) };
-        let mention = mention(word);
-        if broken && mention != Mention::Credential {
-            return Said::Nothing;
-        }
-        let tied = nth == 0 && gap == 1 && matches!(glue, Some('-' | '_' | '.'));
-        if tied && SECRETS.iter().any(|secret| word.ends_with(secret)) {
-            return Said::Service;
-        }
-        if glue == Some('.') && nth == 0 {
-            return Said::Nothing;
-        }
-        match mention {
-            Mention::Service => return Said::Service,
-            Mention::Word => return Said::Word { credential },
-            Mention::Credential => credential = true,
-            Mention::Filler => {}
-            Mention::Not => return Said::Nothing,
-            Mention::Unknown => return said(credential),
-        }
-    }
-    said(credential)
-}
-
-fn said(credential: bool) -> Said {
-    if credential { Said::Credential } else { Said::Nothing }
-}
-
-/// Whether the line before opened something that the next line holds.
-fn opens_line(behind: &Behind<'_>) -> bool {
-    let mut behind = behind.clone();
-    behind.eat_if(|c| c == '\r');
-    behind.run(4, |c| c == ' ');
-    behind.peek().is_some_and(|c| matches!(c, ':' | '=' | '>' | '(' | '{' | '['))
-}
-
-/// The word before, in small letters.
-fn word<'a>(behind: &mut Before<'_>, buffer: &'a mut [u8; WORD_BYTES_MAX]) -> Option<&'a str> {
-    let mut from = buffer.len();
-    while let Some(c) = behind.peek()
-        && c.is_ascii_alphanumeric()
-    {
-        from = from.checked_sub(1)?;
-        *buffer.get_mut(from)? = u8::try_from(c.to_ascii_lowercase()).ok()?;
-        behind.next();
-    }
-    std::str::from_utf8(buffer.get(from..)?).ok().filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]

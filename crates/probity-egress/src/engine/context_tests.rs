@@ -21,3 +21,18 @@ fn a_number_is_long_before_it_is_a_secret() {
     check("versioneye key 4071529366180427539110864275310986427531", "versioneye key [REDACTED:api-key]");
     stays("versioneye: 40715293661804275");
 }
+
+#[test]
+fn a_service_may_be_named_behind_a_value() {
+    check("FAKE0not1REAL2fake3NOT # sendgrid key", "[REDACTED:api-key] # sendgrid key");
+    check("['FAKE0not1REAL2fake3NOT', // for sendgrid\n", "['[REDACTED:api-key]', // for sendgrid\n");
+    stays("f0a1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f0a1d2e3 add a sendgrid key");
+    stays("FAKE0not1REAL2fake3NOT # of no service");
+}
+
+#[test]
+fn groups_of_other_lengths_than_of_a_uuid_are_values() {
+    check("everhour=f0a1-1234-123456-abcdef-12345678", "everhour=[REDACTED:api-key]");
+    check("zenrowsSECRETS FAK30NOT-R3AL0FAK3", "zenrowsSECRETS [REDACTED:api-key]");
+    stays("everhour=2024-01-02-03-04-05-06-07-08-09");
+}

@@ -1,4 +1,4 @@
-use super::drawn::{Drawn, is_drawn};
+use super::drawn::{Drawn, is_camel, is_drawn};
 use super::key_block;
 use super::operator::Operator;
 use super::placeholder::is_placeholder;
@@ -55,6 +55,10 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
     if strength != Strength::Password && text.len() <= 10 && is_sequence(text) {
         return false;
     }
+    // An interface more often than its key.
+    if names_api(name) && value.quote.is_none() {
+        return false;
+    }
     let shape = Shape::of(text);
     if value.quote.is_some() {
         if between_strings(text) {
@@ -78,7 +82,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                         || is_long_hex(text)
                         || (is_drawn(text) == Drawn::Surely && classify_name(text).is_none()))
                     && shape.is_random(text);
-                drawn || is_noise(text, &shape) || is_serial(text)
+                drawn || is_noise(text, &shape) || is_serial(text) || is_letters_drawn(text)
             }
         };
     }
@@ -108,6 +112,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                 }
                 Strength::Key => {
                     text.len() >= 8 && (shape.digits > 0 || is_long_hex(text)) && shape.is_random(text)
+                        || is_letters_drawn(text)
                 }
             }
         }
@@ -124,10 +129,25 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
                     let dense = text.len() >= 10 && shape.digits * 3 >= text.len() && shape.letters() >= 3;
                     (text.len() >= 12 && shape.digits > 1 || dense) && shape.is_random(text)
                         || is_serial(text)
+                        || is_letters_drawn(text)
                 }
             }
         }
     }
+}
+
+fn names_api(name: &str) -> bool {
+    name.get(name.len().saturating_sub(3)..).is_some_and(|end| end.eq_ignore_ascii_case("api"))
+}
+
+/// Letters alone, of no word and no identifier.
+fn is_letters_drawn(text: &str) -> bool {
+    const LETTERS_MIN: usize = 20;
+    let is_capitals = !text.contains(|c: char| c.is_ascii_lowercase());
+    text.len() >= LETTERS_MIN
+        && text.bytes().all(|b| b.is_ascii_alphabetic())
+        && is_drawn(text) == Drawn::Surely
+        && (is_capitals || !is_camel(text))
 }
 
 /// Four groups or more of as many capitals and digits, as keys of licences are written.

@@ -46,13 +46,16 @@ const CREDENTIALS: &[&str] = &[
 
 /// Words between names and values.
 const FILLERS: &[&str] = &[
+    "a",
     "account",
     "admin",
+    "an",
     "api",
     "app",
     "client",
     "config",
     "const",
+    "current",
     "customer",
     "default",
     "dev",
@@ -68,7 +71,9 @@ const FILLERS: &[&str] = &[
     "my",
     "new",
     "oauth",
+    "of",
     "org",
+    "our",
     "params",
     "personal",
     "prod",
@@ -98,6 +103,7 @@ const FILLERS: &[&str] = &[
     "with",
     "write",
     "x",
+    "your",
 ];
 
 /// Words that make a drawn value something else than a credential.
@@ -155,7 +161,12 @@ pub(crate) fn mention(word: &str) -> Mention {
     if whole != Mention::Unknown {
         return whole;
     }
-    let mut rest = word;
+    // `key2`: which of several.
+    let mut rest = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let unnumbered = if rest.len() >= 3 { one(rest) } else { Mention::Unknown };
+    if rest.len() < word.len() && unnumbered == Mention::Credential {
+        return unnumbered;
+    }
     let mut credential = false;
     while let Some((shorter, is_credential)) = without_ending(rest) {
         rest = shorter;

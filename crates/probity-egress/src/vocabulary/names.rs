@@ -168,6 +168,7 @@ const WORDS: &[(&str, &str, Strength)] = &[
     ("cred", "credential", Strength::Secret),
     ("creds", "credential", Strength::Secret),
     ("key", "api-key", Strength::Key),
+    ("api", "api-key", Strength::Key),
     ("access", "token", Strength::Key),
     ("oauth", "token", Strength::Key),
     ("otp", "password", Strength::Key),

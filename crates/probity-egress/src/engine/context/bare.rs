@@ -69,6 +69,10 @@ const BARE: &[Bare] = &[
 
 /// How many signs may stand between an access key's id and its secret.
 const BETWEEN_CHARS_MAX: usize = 8;
+/// The least length of what stands behind a prefix. Identifiers of the same form have up to 29.
+const PREFIXED_CHARS_MIN: usize = 32;
+const PREFIX_WORD_CHARS_MAX: usize = 10;
+const PREFIX_CHARS_MAX: usize = 24;
 /// The length of the secret of an S3 access key, which those compatible with it keep.
 const S3_SECRET_CHARS: usize = 40;
 /// The length of a numbered token in base64.
@@ -88,6 +92,9 @@ pub(super) fn find(run: &Run, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Resul
     }
     if let Some(bare) = BARE.iter().find(|bare| bare.is(text)) {
         return Ok(Some(found(bare.rule, bare.kind, run.end - cursor.offset())));
+    }
+    if is_prefixed(text) {
+        return Ok(Some(found("prefixed-token", "api-key", run.end - cursor.offset())));
     }
     let mut after = cursor.after(run.end - cursor.offset());
     if VAPID_CHARS.contains(&text.len()) && is_mixed(text) && after.eat(':')? {
@@ -133,6 +140,41 @@ fn exactly(ahead: &mut Cursor<'_>, len: usize, is: fn(char) -> bool) -> Result<O
     }
     let ends = !ahead.peek()?.is_some_and(|c| is_value_char(c) || c == '=') && !ahead.is_before_marker()?;
     Ok((text.len() == len && ends).then_some(text))
+}
+
+/// The form that GitHub gave its tokens and many took over: a few letters for the vendor and the sort, a sign, and far
+/// more drawn letters and digits than identifiers have.
+fn is_prefixed(text: &str) -> bool {
+    let Some((prefix, body)) = text.rsplit_once(['_', '-']) else { return false };
+    let is_word = |word: &str| (1..=PREFIX_WORD_CHARS_MAX).contains(&word.len()) && is_small(word);
+    let mut words = prefix.split(['_', '-']);
+    let first = words.next().unwrap_or_default();
+    body.len() >= PREFIXED_CHARS_MIN
+        && is_plain(body)
+        && has_many_of_each(body)
+        && is_drawn(body) == Drawn::Surely
+        && first.len() >= 2
+        && is_word(first)
+        && prefix.len() <= PREFIX_CHARS_MAX
+        && words.all(is_word)
+}
+
+/// Not a hash with a line number, or words in humps with a version.
+fn has_many_of_each(text: &str) -> bool {
+    let count = |class: fn(&u8) -> bool| text.bytes().filter(class).count();
+    let turns = text.bytes().zip(text.bytes().skip(1)).filter(|(a, b)| {
+        let hump = a.is_ascii_uppercase() && b.is_ascii_lowercase();
+        !hump
+            && (a.is_ascii_digit() != b.is_ascii_digit() || a.is_ascii_uppercase() != b.is_ascii_uppercase())
+    });
+    count(u8::is_ascii_lowercase) >= 3
+        && count(u8::is_ascii_uppercase) >= 3
+        && count(u8::is_ascii_digit) >= 2
+        && turns.count() * 3 >= text.len()
+}
+
+fn is_small(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_lowercase())
 }
 
 fn is_base64(c: char) -> bool {

@@ -32,3 +32,20 @@ fn halves_of_a_pair_go_together() {
     stays(&id);
     stays(&format!("{id} f0a1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f0a1d2e3"));
 }
+
+#[test]
+fn a_long_drawn_body_behind_a_prefix_is_a_token() {
+    let body: String = "FA3KfaK0nO7rEa1x".chars().cycle().take(36).collect();
+    check(&format!("a acme_live_{body} b"), "a [REDACTED:api-key] b");
+    check(&format!("a acmesvc-{body} b"), "a [REDACTED:api-key] b");
+    let hex = "f0a1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f0a1d2e3";
+    for text in [
+        "acme_FA3KfaK0nO7rEa1xFA3KfaK0".to_owned(),
+        format!("diff-{hex}L79"),
+        format!("page_{hex}"),
+        format!("Acme_{body}"),
+        "get_longCamelCaseIdentifierOfVersion2AndMore17".to_owned(),
+    ] {
+        stays(&format!("a {text} b"));
+    }
+}
