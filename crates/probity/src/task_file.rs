@@ -159,7 +159,12 @@ impl TaskFile {
 
 /// Reads a text file, bounded.
 pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<String, Fatal> {
-    let fail = |why: String| Fatal::new(Code::Usage, &format!("read `{}`: {why}", path.display()));
+    read_text_said(path, &path.display().to_string(), bytes_max)
+}
+
+/// The same; what fails names the file as it was `said`.
+pub(crate) fn read_text_said(path: &Path, said: &str, bytes_max: u64) -> Result<String, Fatal> {
+    let fail = |why: String| Fatal::new(Code::Usage, &format!("read `{said}`: {why}"));
     let file = std::fs::File::open(path).map_err(|error| fail(error.to_string()))?;
     if file.metadata().is_ok_and(|meta| !meta.is_file()) {
         return Err(fail("it is not a file".to_owned()));

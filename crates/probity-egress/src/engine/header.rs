@@ -32,12 +32,7 @@ pub(super) fn authorization(
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => line(&mut ahead, has_scheme)?,
     };
-    let alone = (value.clone(), ahead.clone());
-    wrap::read_on(&mut value, &mut ahead)?;
-    // With the next line it may look like none, as in a value under a name.
-    if !(is_credential(&value) || value.long) {
-        (value, ahead) = alone;
-    }
+    wrap::read_on(&mut value, &mut ahead, is_credential)?;
     let text = value.text.trim();
     // `authorization: /name="…"`: the nearer name decides.
     let names = |text: &str| {

@@ -314,12 +314,7 @@ fn credential(
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => value::read_bare(&mut ahead)?,
     };
-    let alone = (value.clone(), ahead.clone());
-    wrap::read_on(&mut value, &mut ahead)?;
-    // With the next line it may look like none; that the line is of it is then a guess too many.
-    if value.text.len() > alone.0.text.len() && !plausible::is_secret(&value, strength, operator, name) {
-        (value, ahead) = alone;
-    }
+    wrap::read_on(&mut value, &mut ahead, |value| plausible::is_secret(value, strength, operator, name))?;
     if quote.is_none() && !value.long {
         own_bracket(behind, &mut value, &mut ahead)?;
     }

@@ -29,11 +29,19 @@ const SURE_CHARS_MIN: usize = 20;
 /// Reads on over line breaks, when what follows is surely the rest of `value`.
 ///
 /// Between quotes: nothing but what tokens are written with, up to the closing quote. Without: the value looks drawn, and
-/// so does all of the next line.
-pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), Starved> {
+/// so does all of the next line. With a line more it may look like no secret any more (`is_secret`); that the line is of it
+/// is then a guess too many. Each line is judged by itself, or what is removed further down would decide.
+pub(super) fn read_on(
+    value: &mut Value,
+    ahead: &mut Cursor<'_>,
+    is_secret: impl Fn(&Value) -> bool,
+) -> Result<(), Starved> {
+    if value.long || value.text.len() < PART_CHARS_MIN || !line_break(&mut ahead.clone())? {
+        return Ok(());
+    }
     let head = value.text.trim_end_matches(['\\', '=']);
     let drawn = value.quote.is_some() || is_drawn(head) >= Drawn::Maybe || is_numbered(head);
-    if value.long || value.text.len() < PART_CHARS_MIN || !drawn {
+    if !drawn {
         return Ok(());
     }
     if let Some(quote) = value.quote
@@ -43,6 +51,7 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
     }
     let mut on = ahead.clone();
     let mut rest = String::new();
+    let mut longer = value.clone();
     for _ in 0..BREAKS_MAX {
         if !line_break(&mut on)? {
             break;
@@ -59,8 +68,10 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
                     if !(digits(&value.text) || digits(&rest)) || value.text.contains(char::is_whitespace) {
                         return Ok(());
                     }
-                    value.text.push_str(&rest);
-                    *ahead = on;
+                    longer.text.push_str(&rest);
+                    if is_secret(&longer) {
+                        (*value, *ahead) = (longer, on);
+                    }
                     return Ok(());
                 }
             }
@@ -68,8 +79,10 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
                 if !is_rest(&part, &on)? {
                     return Ok(());
                 }
-                value.text.push_str(&part);
-                *ahead = on.clone();
+                longer.text.push_str(&part);
+                if is_secret(&longer) {
+                    (*value, *ahead) = (longer.clone(), on.clone());
+                }
             }
         }
     }

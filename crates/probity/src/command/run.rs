@@ -13,7 +13,7 @@ use probity_trace::RunSummary;
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{Code, Fatal};
 use crate::render::{FailureTeller, Report, Screen, TerminalApprover, Watcher};
-use crate::task_file::{ContextEntry, HostEntry, RootEntry, TaskFile};
+use crate::task_file::{self, ContextEntry, HostEntry, RootEntry, TaskFile};
 use crate::{interrupt, settings, wire};
 
 /// What the file tools are called that a root brings by itself.
@@ -27,8 +27,7 @@ pub(crate) async fn run(cli: &Cli, args: &RunArgs, screen: Arc<Screen>) -> Resul
     })?;
     let model = wire::model(&name, file.base_url.clone(), file.key_file.clone())?;
     let tools = wire::tools(&file.tools)?;
-    let asks =
-        !args.no_input && !cli.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let asks = !args.no_input && !cli.json && std::io::stdin().is_terminal() && screen.is_interactive();
     let (task, principal) = wire::task(file, model, tools, asks)?;
     let look = Look { json: cli.json, quiet: args.quiet, reasoning: args.reasoning };
     let approver: Option<Arc<dyn Approver>> = if asks {
@@ -207,7 +206,9 @@ fn context(text: &str) -> Result<ContextEntry, Fatal> {
     let (name, path) = text
         .split_once('=')
         .ok_or_else(|| Fatal::new(Code::Usage, &format!("read `--context {text}`: it is not NAME=FILE")))?;
-    let text = crate::task_file::read_text(Path::new(path), crate::task_file::CONTEXT_BYTES_MAX)?;
+    // What fails is told with the whole argument: the pass knows some files' names only behind the name before them.
+    let said = format!("--context {text}");
+    let text = task_file::read_text_said(Path::new(path), &said, task_file::CONTEXT_BYTES_MAX)?;
     Ok(ContextEntry { name: name.to_owned(), text: Some(text), file: None, trusted: Some(false) })
 }
 

@@ -3,8 +3,12 @@
 //! It takes only checked text, and makes control sequences in it inert: whatever a model or a tool wrote cannot move
 //! the cursor, change a title or hide a line.
 
+#![expect(clippy::disallowed_methods, reason = "this is the one place that writes to the standard streams")]
+
 use std::cell::Cell;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +35,11 @@ struct State {
 impl Screen {
     pub(crate) fn new() -> Self {
         Self { state: Mutex::default(), interactive: io::stderr().is_terminal() }
+    }
+
+    /// Whether a person may sit before standard error.
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.interactive
     }
 
     /// Streams text of an answer to standard output.
@@ -208,6 +217,22 @@ impl State {
             write_err("\n");
         }
     }
+}
+
+/// Whether standard output is a terminal.
+pub(crate) fn is_out_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Standard output for a filter, whose text must come out byte for byte, whatever it holds. Not `Stdout`, which keeps the
+/// end of a line back. What is written to it must have been passed; it is not made inert.
+pub(crate) fn raw_out() -> io::Result<File> {
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Standard error, as [`raw_out`].
+pub(crate) fn raw_err() -> io::Result<File> {
+    io::stderr().as_fd().try_clone_to_owned().map(File::from)
 }
 
 // A closed pipe is no reason to end a run that may have effects; the record tells what happened.

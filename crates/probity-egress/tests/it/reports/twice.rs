@@ -44,6 +44,11 @@ fn a_seam_is_judged_once() {
         format!("pw=,wandb {drawn}:"),
         format!("authorization:aaaaaa7a\n{}...", draw.github()),
         "a://^aaaaaaaaaXaaa63@".to_owned(),
+        format!("glrt-aaapassword-----BEGIN1{drawn}"),
+        format!(
+            "TOKEN=[aaaaaaaa\n69aaaa98\n{}",
+            crate::made_up::token("eyJ", 20) + "." + &crate::made_up::token("", 43)
+        ),
     ] {
         let once = egress_text::<SamePrincipal>(&text);
         becomes(once.as_str(), once.as_str());

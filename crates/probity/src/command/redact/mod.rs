@@ -11,8 +11,7 @@ mod text;
 mod work;
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
-use std::os::fd::AsFd;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +22,7 @@ use crate::cli::{Cli, RedactArgs, TierName};
 use crate::exit::{Code, Fatal};
 use crate::interrupt;
 use crate::render::Screen;
+use crate::render::screen::{is_out_terminal, raw_out};
 use out::{Outputs, ReportFile, Turns};
 use progress::Progress;
 use text::Stop;
@@ -51,9 +51,10 @@ pub(crate) fn run(cli: &Cli, args: &RedactArgs, screen: &Arc<Screen>) -> Result<
         inputs::refuse_same(path, &args.files)?;
     }
     let report = args.report.as_deref().map(|path| ReportFile::open(path, quiet_out)).transpose()?;
-    let text = if quiet_out { None } else { Some(standard_output()?) };
+    let text = if quiet_out { Ok(None) } else { raw_out().map(Some) };
+    let text = text.map_err(|error| Fatal::of(Code::Io, &error))?;
     let files = inputs::files(args);
-    let is_shown = !args.quiet && !to_out && (quiet_out || !io::stdout().is_terminal());
+    let is_shown = !args.quiet && !to_out && (quiet_out || !is_out_terminal());
     let progress = Progress::new(is_shown.then(|| Arc::clone(screen)), inputs::total_bytes(&files));
     let job = Job {
         files,
@@ -107,12 +108,6 @@ fn trouble(code: Code, words: &'static str, name: &Passed, error: &io::Error) ->
 
 fn label(path: &Path) -> Passed {
     one_line_untrusted(&path.to_string_lossy(), PATH_CHARS_MAX)
-}
-
-// Not `Stdout`, which keeps the end of a line back.
-fn standard_output() -> Result<File, Fatal> {
-    let fd = io::stdout().as_fd().try_clone_to_owned();
-    fd.map(File::from).map_err(|error| Fatal::of(Code::Io, &error))
 }
 
 /// Known to nobody, and gone when the program ends: fingerprints compare within one report.

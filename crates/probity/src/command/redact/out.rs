@@ -2,7 +2,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, Write};
-use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,6 +13,7 @@ use super::inputs::{self, FileId};
 use super::text::{Entry, Sink, Stop};
 use super::{Passed, label, trouble};
 use crate::exit::{Code, Fatal};
+use crate::render::screen;
 
 /// What an input that waits for its turn keeps in memory; more goes to a file without a name.
 const SPOOL_BYTES: usize = 1024 * 1024;
@@ -160,9 +160,9 @@ impl ReportFile {
         let opened = if path != Path::new("-") {
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
         } else if stdout_is_free {
-            io::stdout().as_fd().try_clone_to_owned().map(File::from)
+            screen::raw_out()
         } else {
-            io::stderr().as_fd().try_clone_to_owned().map(File::from)
+            screen::raw_err()
         };
         let file =
             opened.map_err(|error| trouble(Code::Usage, "write the report `", &label(path), &error))?;

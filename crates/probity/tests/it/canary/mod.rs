@@ -109,6 +109,26 @@ fn in_a_key_file_and_quoted_by_the_provider() {
 }
 
 #[test]
+fn in_both_halves_of_a_context_argument() {
+    let token = fake_token(10);
+    let (cli, random) = (Cli::new(), token.trim_start_matches("ghp_").to_owned());
+    cli.file("m.toml", "[[rule]]\nname = 'x'\ntext = 'I have read it.'\n");
+    cli.file("there.txt", "there\n");
+    cli.file(&format!("{token}.txt"), "there\n");
+    let check_context = |canary: &str, context: &str, shows: &str| {
+        check(&cli, canary, &["run", "x", "--model", "rules/m.toml", "--context", context], |_| (), shows);
+    };
+    check_context(&token, &token, "it is not NAME=FILE");
+    check_context(&token, &format!("note={token}"), "No such file");
+    check_context(&token, &format!("{token}=gone.txt"), "No such file");
+    check_context(&token, &format!("note=.{token}/../."), "read `--context note=");
+    check_context(&token, &format!("note={token}.txt"), "I have read it.");
+    check_context(&token, &format!("{token}=there.txt"), "I have read it.");
+    // Neither half says by itself what the other one makes of it.
+    check_context(&random, &format!("DB_PASSWORD={random}"), "No such file");
+}
+
+#[test]
 fn in_names_contents_and_errors_of_tools() {
     let token = fake_token(10);
     let check_call = |call: &str, shows: &str| {
@@ -332,6 +352,7 @@ fn corpus_redaction_in_task_files_and_arguments() {
     check_args(&["run", "x", "--model", &line], "PROVIDER/NAME");
     check_args(&["run", "x", "--model", "rules/m.toml", "--allow", &format!("{line}(")], "hint: a rule is");
     check_args(&["run", "x", "--model", "rules/m.toml", "--context", &line], "NAME=FILE");
+    check_args(&["run", "x", "--model", "rules/m.toml", "--context", &format!("note={line}")], "--context");
     check_args(&["run", "x", &format!("--{line}")], "unexpected argument");
     check_args(&["runs", "show", &line], "there is none");
 }
