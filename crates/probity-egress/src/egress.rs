@@ -22,14 +22,15 @@ use crate::tier::Tier;
 /// [`fenced_for_human`]: crate::fenced_for_human
 pub struct Egress<T: Tier> {
     // INVARIANT: went through `T`'s pass, is made of such parts, or is text fixed at compile time.
-    text: Arc<str>,
+    // Not `Arc<str>`: that would copy what the pass wrote.
+    text: Arc<String>,
     tier: PhantomData<T>,
 }
 
 impl<T: Tier> Egress<T> {
     /// Mints from text that a pass of tier `T` returned. Crate-private: this is the door.
-    pub(crate) fn passed(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), tier: PhantomData }
+    pub(crate) fn passed(text: impl Into<String>) -> Self {
+        Self { text: Arc::new(text.into()), tier: PhantomData }
     }
 
     /// Text of ours, fixed at compile time, which therefore carries nobody's secret.

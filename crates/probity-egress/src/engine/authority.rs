@@ -5,6 +5,7 @@ use super::drawn::{Drawn, is_drawn};
 use super::placeholder::is_placeholder;
 use super::shape::looks_random;
 use super::value::holds_marker;
+use crate::limits::WINDOW_BYTES;
 use crate::report::{Confidence, Source};
 
 /// How long the part of a URL between `//` and its path may be.
@@ -32,6 +33,11 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         return Ok(None);
     }
     let start = ahead.offset();
+    // Whatever stands there, no `@` ends it.
+    let window = ahead.bytes_ahead(WINDOW_BYTES).filter(|_| ahead.reads_plainly());
+    if window.is_some_and(|window| memchr::memchr(b'@', window).is_none()) {
+        return Ok(None);
+    }
     // What is encoded ends with the pair of the query.
     let encoded = start - cursor.offset() > "://".len();
     let mut userinfo = String::new();

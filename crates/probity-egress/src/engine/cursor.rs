@@ -167,6 +167,40 @@ impl<'a> Cursor<'a> {
         self.text.get(from..self.at).unwrap_or_default()
     }
 
+    /// Whether it is certain, by the bytes as they are written, that `literal` is not next.
+    pub(crate) fn is_not(&self, literal: &str) -> bool {
+        let end = self.text.len().min(self.limit);
+        let rest = self.text.as_bytes().get(self.at..end).unwrap_or_default();
+        for (byte, expected) in rest.iter().zip(literal.as_bytes()) {
+            if !is_plain(*byte) || self.reads.is_special(*byte) {
+                return false;
+            }
+            if byte != expected {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether it reads what is encoded as it is written.
+    pub(super) fn reads_plainly(&self) -> bool {
+        self.reads == Reads::Plainly
+    }
+
+    /// Whether it is certain that fewer than `min` characters of the class are next.
+    pub(crate) fn is_shorter(&self, min: usize, class: impl Fn(u8) -> bool) -> bool {
+        let end = self.text.len().min(self.limit);
+        let mut rest = self.text.as_bytes().get(self.at..end).unwrap_or_default().iter().take(min);
+        rest.find(|b| !is_plain(**b) || self.reads.is_special(**b) || !class(**b))
+            .is_some_and(|b| is_plain(*b) && !self.reads.is_special(*b))
+    }
+
+    /// The next `max` bytes as they are written, when that many have arrived or the input ends before.
+    pub(super) fn bytes_ahead(&self, max: usize) -> Option<&'a [u8]> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        rest.get(..max).or_else(|| self.last.then_some(rest))
+    }
+
     /// Reads the literal if it is next.
     pub(crate) fn literal(&mut self, literal: &str) -> Result<bool, Starved> {
         if self.reads == Reads::Plainly {

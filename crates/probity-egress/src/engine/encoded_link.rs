@@ -8,6 +8,8 @@ use crate::vocabulary::Anchor;
 /// How long a scheme or a host may be.
 const HOST_CHARS_MAX: usize = 60;
 const HOST_CHARS_MIN: usize = 4;
+/// Nothing invisible may be in it.
+const HOST_BYTES_MAX: usize = HOST_CHARS_MAX + 1;
 /// How the colon or the slash that follows a scheme or a host begins, encoded once or more often.
 const SIGNS: [&str; 5] = ["%3A", "%3a", "%2F", "%2f", "%25"];
 
@@ -25,6 +27,9 @@ pub(super) fn anchors() -> [Anchor; 5] {
 /// Finds an encoded link that starts at the cursor with `first`.
 pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     if !is_host(first) {
+        return Ok(None);
+    }
+    if cursor.bytes_ahead(HOST_BYTES_MAX).is_some_and(|near| memchr::memchr(b'%', near).is_none()) {
         return Ok(None);
     }
     let mut ahead = cursor.clone();

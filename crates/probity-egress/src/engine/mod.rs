@@ -368,6 +368,9 @@ impl Engine {
         {
             return Ok(Some(found));
         }
+        if !begins_anything(first) {
+            return Ok(None);
+        }
         if asked.has(Asked::TOKENS)
             && !first.is_whitespace()
             && let Some(found) = shaped(first, cursor, behind, asked)?
@@ -472,6 +475,11 @@ impl Engine {
         self.written += piece.len();
         self.at = to;
     }
+}
+
+/// Whether a detector finds anything that begins so: what is plainly between words and values begins nothing.
+fn begins_anything(first: char) -> bool {
+    !matches!(first, '\0'..='\u{8}' | '\n'..='\u{1f}' | ')' | ']' | '}' | '<' | ';' | '?' | '!' | '^')
 }
 
 /// What its own shape gives away.

@@ -36,7 +36,7 @@ pub(super) fn find(
     let Some(second) = ahead.next()? else { return Ok(None) };
     let mut boundary = None;
     for shape in shapes_from(first, second) {
-        if !anchored && !shape.begins_fixed() || !may_begin(shape, cursor)? {
+        if !anchored && !shape.begins_fixed() || !may_begin(shape, cursor) {
             continue;
         }
         let Some(kind) = shape.kind() else { continue };
@@ -50,11 +50,13 @@ pub(super) fn find(
     Ok(None)
 }
 
-/// Whether the fixed text is there with which the shape begins, if it begins so.
-fn may_begin(shape: &Shape, cursor: &Cursor<'_>) -> Result<bool, Starved> {
+/// Whether the first piece of a shape may be there; a no is certain.
+fn may_begin(shape: &Shape, cursor: &Cursor<'_>) -> bool {
     match shape.steps.first() {
-        Some(Step::Text(text)) => cursor.clone().literal(text),
-        _ => Ok(true),
+        Some(Step::Text(text)) => !cursor.is_not(text),
+        Some(Step::OneOf(texts)) => !texts.iter().all(|text| cursor.is_not(text)),
+        Some(Step::Run { class, min, .. }) => !cursor.is_shorter(*min, |b| class.contains(char::from(b))),
+        Some(Step::Maybe(_) | Step::Begin | Step::End) | None => true,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Values that a terminal or a mailer broke over lines.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
@@ -9,7 +11,7 @@ use super::swallow::Swallow;
 use super::value::{VALUE_CHARS_MAX, Value};
 use super::{Found, token};
 use crate::report::Source;
-use crate::vocabulary::anchors;
+use crate::vocabulary::{Anchor, anchors};
 
 /// How many line breaks one value may hold.
 const BREAKS_MAX: usize = 8;
@@ -101,6 +103,12 @@ pub(super) fn token_over_lines(
     if !first.is_ascii_alphanumeric() {
         return Ok(None);
     }
+    // Nearly all tokens are told from what may be broken by there being no end of a line near.
+    let near = cursor.bytes_ahead(TOKEN_CHARS_MAX + 1);
+    let plain = |near: &[u8]| near.is_ascii() && memchr::memchr(0x1b, near).is_none();
+    if near.is_some_and(|near| memchr::memchr3(b'\n', b'\r', b'\\', near).is_none() && plain(near)) {
+        return Ok(None);
+    }
     let mut ahead = cursor.clone();
     let is_head = |b: u8| is_token_char(char::from(b)) || b == b':';
     let mut head = Cow::Borrowed(ahead.take_plain(TOKEN_CHARS_MAX, is_head));
@@ -131,14 +139,27 @@ pub(super) fn token_over_lines(
 
 /// Whether the beginning of a token has the fixed text of a shape in it, where the shape allows it.
 fn gives_away(head: &str) -> bool {
-    anchors().any(|anchor| {
-        head.match_indices(anchor.literal).any(|(at, _)| {
-            let before = head.as_bytes().get(..at).unwrap_or_default();
-            (anchor.before_min..=anchor.before_max).contains(&at)
-                && before.iter().all(|b| b.is_ascii() && anchor.before_class >> b & 1 != 0)
+    let head = head.as_bytes();
+    head.windows(2).enumerate().any(|(at, pair)| {
+        ANCHORS.get(pair).is_some_and(|anchors| {
+            let before = head.get(..at).unwrap_or_default();
+            anchors.iter().any(|anchor| {
+                (anchor.before_min..=anchor.before_max).contains(&at)
+                    && head.get(at..).is_some_and(|rest| rest.starts_with(anchor.literal.as_bytes()))
+                    && before.iter().all(|b| b.is_ascii() && anchor.before_class >> b & 1 != 0)
+            })
         })
     })
 }
+
+/// The fixed texts of shapes by their first two bytes.
+static ANCHORS: LazyLock<HashMap<&[u8], Vec<Anchor>>> = LazyLock::new(|| {
+    let mut all: HashMap<&[u8], Vec<Anchor>> = HashMap::new();
+    for anchor in anchors() {
+        all.entry(anchor.literal.as_bytes().get(..2).unwrap_or_default()).or_default().push(anchor);
+    }
+    all
+});
 
 /// Reads a token on over line breaks, when the next lines are surely its rest.
 ///
@@ -222,6 +243,9 @@ fn is_token_char(c: char) -> bool {
 /// Reads one line break, real or written as an escape, with what a shell or a mailer puts before it and what an answered
 /// mail, a diff or an indented block puts behind.
 pub(super) fn line_break(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
+    if !ahead.peek()?.is_some_and(|c| matches!(c, '\r' | '\n' | '\\' | '=')) {
+        return Ok(false);
+    }
     let mut broken = ahead.clone();
     if !is_written(&mut broken)? {
         // A soft break: of a shell, or of quoted-printable.
