@@ -8,6 +8,7 @@ use super::Found;
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::placeholder::is_placeholder;
+use super::scan::{RUN, is};
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
 use look::{Look, begins_with_word};
@@ -65,7 +66,7 @@ impl Run {
     /// Nothing where a marker is in it or directly behind it.
     fn read(cursor: &Cursor<'_>) -> Result<Option<Self>, Starved> {
         let mut ahead = cursor.clone();
-        let plain = ahead.take_plain(VALUE_CHARS_MAX, |b| is_value_char(char::from(b)));
+        let plain = ahead.take_plain(VALUE_CHARS_MAX, |b| is(b, RUN));
         let mut end = ahead.offset() - (plain.len() - plain.trim_end_matches(['.', '-']).len());
         let mut text = String::with_capacity(plain.len());
         text.push_str(plain);
@@ -123,17 +124,16 @@ impl Run {
     /// Whether what begins at `at` is a secret by the words before it.
     fn is_secret(&self, at: usize, behind: &Behind<'_>) -> bool {
         let (words, value) = self.value().split_at_checked(at).unwrap_or_default();
-        let look = Look::of(value);
-        if look == Look::Plain || begins_with_word(value) {
+        if value.len() < VALUE_CHARS_MIN {
             return false;
         }
-        let said = match said_before(Before { words, behind: behind.clone() }) {
-            Said::Service => true,
-            Said::Word { credential } => credential && look >= Look::Drawn,
-            Said::Credential => look == Look::SurelyDrawn && value.len() >= UNNAMED_CHARS_MIN,
-            Said::Nothing => false,
+        let enough = match said_before(Before { words, behind: behind.clone() }) {
+            Said::Service => Look::Identifier,
+            Said::Word { credential: true } => Look::Drawn,
+            Said::Credential if value.len() >= UNNAMED_CHARS_MIN => Look::SurelyDrawn,
+            Said::Word { credential: false } | Said::Credential | Said::Nothing => return false,
         };
-        said && !is_placeholder(value)
+        Look::of(value) >= enough && !begins_with_word(value) && !is_placeholder(value)
     }
 }
 

@@ -11,6 +11,7 @@ use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_camel, is_drawn};
 use super::placeholder::is_placeholder;
+use super::scan::{NOTE, is};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -29,7 +30,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         return Ok(None);
     }
     let mut ahead = cursor.clone();
-    let plain = ahead.take_plain(VALUE_CHARS_MAX + 1, |b| is_value_char(char::from(b)));
+    let plain = ahead.take_plain(VALUE_CHARS_MAX + 1, |b| is(b, NOTE));
     if plain.len() > VALUE_CHARS_MAX {
         return Ok(None);
     }

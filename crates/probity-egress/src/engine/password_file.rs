@@ -87,7 +87,7 @@ fn field(before: &mut Behind<'_>, class: fn(char) -> bool) -> Option<Field> {
     (field.chars > 0 && (!field.is_any || field.chars == 1)).then_some(field)
 }
 
-fn is_name(c: char) -> bool {
+pub(super) fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | '*')
 }
 

@@ -4,8 +4,9 @@ mod table;
 use super::cursor::is_zero_width;
 use crate::vocabulary::Anchor;
 use hint::Walked;
-use table::Act;
+pub(super) use hint::{NOTE, RUN, is};
 pub(super) use table::Triggers;
+use table::{Act, Lead};
 
 /// How many bytes beyond a position must have arrived before it is known whether anything may begin there.
 ///
@@ -166,7 +167,10 @@ impl Scan<'_> {
             }
         }
         if self.triggers.has_leads(pair) {
-            self.leads(at, pair);
+            let before = at.checked_sub(1).and_then(|at| self.bytes.get(at)).copied().unwrap_or_default();
+            if let Some(leads) = self.triggers.leads(before, pair) {
+                self.leads(at, before, pair, leads);
+            }
         }
         if let Some(known) = self.triggers.known() {
             for start in at.saturating_sub(1)..=at {
@@ -179,15 +183,12 @@ impl Scan<'_> {
         }
     }
 
-    fn leads(&mut self, at: usize, pair: [u8; 2]) {
-        let byte = |at: Option<usize>| at.and_then(|at| self.bytes.get(at)).copied().unwrap_or_default();
-        let before = byte(at.checked_sub(1));
-        let around = u32::from_le_bytes([before, pair[0], pair[1], byte(at.checked_add(2))]);
-        for leads in self.triggers.leads(before, pair) {
-            for lead in leads {
-                if let Some(start) = lead.start(self.bytes, at, around) {
-                    self.anchor(start, &lead.anchor);
-                }
+    fn leads(&mut self, at: usize, before: u8, pair: [u8; 2], leads: [&'static [Lead]; 2]) {
+        let behind = self.bytes.get(at + 2).copied().unwrap_or_default();
+        let around = u32::from_le_bytes([before, pair[0], pair[1], behind]);
+        for lead in leads.into_iter().flatten() {
+            if let Some(start) = lead.start(self.bytes, at, around) {
+                self.anchor(start, &lead.anchor);
             }
         }
     }
@@ -293,9 +294,8 @@ impl Scan<'_> {
         let is_same = at < run.end;
         if !is_same {
             let rest = bytes.get(at..).unwrap_or_default();
-            let len = rest.iter().take(AHEAD_BYTES).take_while(|b| hint::is(**b, hint::RUN)).count();
-            let back =
-                before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| hint::is(**b, hint::RUN)).count();
+            let len = rest.iter().take(AHEAD_BYTES).take_while(|b| is(**b, RUN)).count();
+            let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is(**b, RUN)).count();
             // Something invisible or encoded may stand inside.
             let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
             let is_value = back + len >= RUN_BYTES_MIN || goes_on;
@@ -331,8 +331,7 @@ impl Scan<'_> {
     /// quotes does, and has no other operator in it.
     fn blank_before(&mut self, at: usize) {
         let before = self.bytes.get(..at).unwrap_or_default();
-        let word =
-            before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| hint::is(**b, hint::BARE)).count();
+        let word = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is(**b, hint::BARE)).count();
         let blanks = before.get(..at - word).unwrap_or_default().iter().rev().take(BLANKS_MAX);
         let blanks = blanks.take_while(|b| matches!(b, b' ' | b'\t')).count();
         if blanks > 0 && hint::may_be_named(self.bytes, at - word - blanks, &mut self.run.walked) {
@@ -376,7 +375,7 @@ impl Run {
         let from = at.max(self.name_end);
         let more =
             bytes.get(from..at + FLAG_NAME_BYTES_MAX).or_else(|| bytes.get(from..)).unwrap_or_default();
-        self.name_end = from + more.iter().take_while(|b| hint::is(**b, hint::NAME)).count();
+        self.name_end = from + more.iter().take_while(|b| is(**b, hint::NAME)).count();
         self.name_end
     }
 }

@@ -14,6 +14,10 @@ use crate::vocabulary::{Name, Strength, classify_name};
 
 const BLANKS_MAX: usize = 12;
 const NAME_CHARS_MAX: usize = 80;
+/// Enough for the last word before an operator, with blanks and a quote behind it.
+const NEAR_CHARS: usize = 32;
+/// What the second member of a pair is called, whose first names it.
+const SECONDS: [&str; 3] = ["value", "content", "default"];
 
 /// Finds values that are tied to a credential name in another order than `name = value`: an argument of a call
 /// (`setPassword("…")`, `secret.assign("…")`, `setopt(h, OPT_PASSWORD, "…")`), a statement of words (`IDENTIFIED BY '…'`,
@@ -39,18 +43,35 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
             }
             turned_round(cursor)
         }
-        ':' => {
-            if let Some(found) = secret_map::find(cursor, behind)? {
-                return Ok(Some(found));
-            }
-            match password_file::find(cursor, behind)? {
-                Some(found) => Ok(Some(found)),
-                None => member(cursor, behind),
-            }
-        }
-        '=' => member(cursor, behind),
+        '=' | ':' => behind_operator(first, cursor, behind),
         _ => Ok(None),
     }
+}
+
+/// What the word before an operator says with others beside it. Nearly all words are settled by their last letters.
+fn behind_operator(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    let near = behind.text(NEAR_CHARS);
+    let word = near.trim_end_matches(|c| is_blank(c) || matches!(c, '"' | '\'' | '\\'));
+    let ends = |end: &str| {
+        word.len()
+            .checked_sub(end.len())
+            .and_then(|at| word.get(at..))
+            .is_some_and(|last| last.eq_ignore_ascii_case(end))
+    };
+    if first == ':' {
+        if ends("data")
+            && let Some(found) = secret_map::find(cursor, behind)?
+        {
+            return Ok(Some(found));
+        }
+        let before_field = near.trim_end_matches(password_file::is_name);
+        if (before_field.is_empty() || before_field.ends_with(':'))
+            && let Some(found) = password_file::find(cursor, behind)?
+        {
+            return Ok(Some(found));
+        }
+    }
+    if SECONDS.iter().any(|second| ends(second)) { member(cursor, behind) } else { Ok(None) }
 }
 
 /// A word read backwards.
@@ -217,7 +238,7 @@ fn member(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Sta
     let mut behind = behind.clone();
     behind.run(BLANKS_MAX, is_blank);
     let Some(word) = quoted_word(&mut behind) else { return Ok(None) };
-    if !["value", "content", "default"].iter().any(|second| word.eq_ignore_ascii_case(second)) {
+    if !SECONDS.iter().any(|second| word.eq_ignore_ascii_case(second)) {
         return Ok(None);
     }
     if let Some(found) = terraform::find(cursor, &behind, &word)? {

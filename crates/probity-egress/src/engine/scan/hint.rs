@@ -232,13 +232,13 @@ pub(super) fn may_be_value(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Bytes of a run: letters, digits, and the signs that values have.
-pub(super) const RUN: u8 = 1;
+pub(in super::super) const RUN: u8 = 1;
 /// Bytes of a name.
 pub(super) const NAME: u8 = 1 << 1;
 /// What may stand between a name and its value.
 const BETWEEN: u8 = 1 << 2;
 /// Bytes of a noted password.
-const NOTE: u8 = 1 << 3;
+pub(in super::super) const NOTE: u8 = 1 << 3;
 /// What may be of a value without quotes that follows a blank; whatever is not ASCII may.
 pub(super) const BARE: u8 = 1 << 5;
 /// Visible characters of their own.
@@ -248,7 +248,7 @@ const PLAIN: u8 = 1 << 4;
 const FIELD: u8 = 1 << 6;
 
 /// Whether a byte is of one of these classes.
-pub(super) fn is(byte: u8, classes: u8) -> bool {
+pub(in super::super) fn is(byte: u8, classes: u8) -> bool {
     CLASSES.get(usize::from(byte)).is_some_and(|of| of & classes != 0)
 }
 

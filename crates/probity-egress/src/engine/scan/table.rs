@@ -103,13 +103,14 @@ impl<'a> Triggers<'a> {
         has(&self.table.with_leads, pair)
     }
 
-    /// The anchors that have this pair in them, or end with its first byte and the one before.
-    pub(super) fn leads(&self, before: u8, pair: [u8; 2]) -> [&'static [Lead]; 2] {
+    /// The anchors that have this pair in them, or end with its first byte and the one before, if there are any.
+    #[inline]
+    pub(super) fn leads(&self, before: u8, pair: [u8; 2]) -> Option<[&'static [Lead]; 2]> {
         let table = self.table;
-        [table.lists.get(index(pair)), table.ends.get(index([before, pair[0]]))].map(|list| match list {
-            None | Some(0) => &[],
-            Some(at) => table.leads.0.get(usize::from(*at)).map_or(&[][..], Vec::as_slice),
-        })
+        let inside = table.lists.get(index(pair)).copied().unwrap_or_default();
+        let ends = table.ends.get(index([before, pair[0]])).copied().unwrap_or_default();
+        let list = |at: u16| table.leads.0.get(usize::from(at)).map_or(&[][..], Vec::as_slice);
+        (inside | ends != 0).then(|| [list(inside), list(ends)])
     }
 
     pub(super) fn has_locations(&self) -> bool {
