@@ -295,14 +295,21 @@ impl<'a> Cursor<'a> {
 
     /// Length of the invisible unit that starts here, 0 when what follows is visible.
     pub(crate) fn hidden(&self) -> Result<usize, Starved> {
-        if self.plain_byte().is_some() {
-            return Ok(0);
-        }
-        let mut ahead = self.clone();
-        match ahead.next_raw()? {
-            Some('\u{1b}') => ahead.control_sequence(self.at),
-            Some(c) if is_zero_width(c) => Ok(c.len_utf8()),
-            Some(_) | None => Ok(0),
+        let byte = self.text.as_bytes().get(self.at);
+        match byte {
+            _ if self.at_window_end() => Ok(0),
+            None if self.last => Ok(0),
+            None => Err(Starved),
+            Some(0x1b) => {
+                let mut ahead = self.clone();
+                ahead.next_raw()?;
+                ahead.control_sequence(self.at)
+            }
+            Some(byte) if byte.is_ascii() => Ok(0),
+            Some(_) => {
+                let c = self.text.get(self.at..).and_then(|rest| rest.chars().next());
+                Ok(c.filter(|c| is_zero_width(*c)).map_or(0, char::len_utf8))
+            }
         }
     }
 

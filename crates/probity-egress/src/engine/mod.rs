@@ -479,7 +479,7 @@ impl Engine {
 
 /// Whether a detector finds anything that begins so: what is plainly between words and values begins nothing.
 fn begins_anything(first: char) -> bool {
-    !matches!(first, '\0'..='\u{8}' | '\n'..='\u{1f}' | ')' | ']' | '}' | ';' | '?' | '!' | '^')
+    !matches!(first, '\0'..='\u{8}' | '\n'..='\u{1f}' | ')' | '[' | ']' | '}' | ';' | '?' | '!' | '^')
 }
 
 /// What its own shape gives away.

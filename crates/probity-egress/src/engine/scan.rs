@@ -254,9 +254,10 @@ impl Scan<'_> {
                     self.run.walked.control(at);
                 }
                 if is_hidden(bytes, at) {
-                    for earlier in at.saturating_sub(HIDDEN_REACH_BYTES)..=at {
+                    for earlier in at.saturating_sub(HIDDEN_REACH_BYTES).max(self.run.hidden_to)..=at {
                         self.marks.set(earlier, Asked::ALL);
                     }
+                    self.run.hidden_to = at;
                 }
             }
             Act::Slash => self.marks.set(at, Asked::LOCATIONS),
@@ -364,6 +365,8 @@ struct Run {
     is_value: bool,
     /// Whether something invisible or encoded ends it.
     goes_on: bool,
+    /// Up to where everybody is asked, since something invisible is near.
+    hidden_to: usize,
     /// Up to where the name behind a dash is known to go.
     name_end: usize,
     walked: Walked,

@@ -10,6 +10,7 @@ use super::drawn::{Drawn, is_drawn};
 use super::swallow::Swallow;
 use super::value::{VALUE_CHARS_MAX, Value};
 use super::{Found, token};
+use crate::limits::WINDOW_BYTES;
 use crate::report::Source;
 use crate::vocabulary::{Anchor, anchors};
 
@@ -106,7 +107,10 @@ pub(super) fn token_over_lines(
     // Nearly all tokens are told from what may be broken by there being no end of a line near.
     let near = cursor.bytes_ahead(TOKEN_CHARS_MAX + 1);
     let plain = |near: &[u8]| near.is_ascii() && memchr::memchr(0x1b, near).is_none();
-    if near.is_some_and(|near| memchr::memchr3(b'\n', b'\r', b'\\', near).is_none() && plain(near)) {
+    let broken = |near: &[u8]| memchr::memchr3(b'\n', b'\r', b'\\', near).is_some();
+    if near.is_some_and(|near| !broken(near) && plain(near))
+        || cursor.bytes_ahead(WINDOW_BYTES).is_some_and(|window| !broken(window))
+    {
         return Ok(None);
     }
     let mut ahead = cursor.clone();
