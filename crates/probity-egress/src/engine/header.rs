@@ -32,7 +32,12 @@ pub(super) fn authorization(
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => line(&mut ahead, has_scheme)?,
     };
+    let alone = (value.clone(), ahead.clone());
     wrap::read_on(&mut value, &mut ahead)?;
+    // With the next line it may look like none; that the line is of it is then a guess too many.
+    if value.text.len() > alone.0.text.len() && !is_credential(value.text.trim(), quote) {
+        (value, ahead) = alone;
+    }
     let text = value.text.trim();
     // `authorization: /name="…"`: the nearer name decides.
     let names = |text: &str| {
@@ -44,11 +49,7 @@ pub(super) fn authorization(
     {
         return Ok(None);
     }
-    let plausible = text.len() >= 6
-        && !is_placeholder(text)
-        && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
-        && !(quote.is_none() && text.contains('('));
-    Ok(((plausible || value.long) && !value.is_marked()).then(|| Found {
+    Ok(((is_credential(text, quote) || value.long) && !value.is_marked()).then(|| Found {
         rule: "authorization",
         kind: "authorization",
         source: Source::Structure,
@@ -57,6 +58,13 @@ pub(super) fn authorization(
         cut: ahead.offset() - start,
         then: value.long.then(|| quote.map_or(Swallow::Line, Swallow::Quoted)),
     }))
+}
+
+fn is_credential(text: &str, quote: Option<Quote>) -> bool {
+    text.len() >= 6
+        && !is_placeholder(text)
+        && (text.len() >= 16 || text.chars().any(|c| c.is_ascii_digit()))
+        && !(quote.is_none() && text.contains('('))
 }
 
 /// The pairs of a `Cookie` header.

@@ -27,12 +27,12 @@ pub(super) struct Learned(VecDeque<Value>);
 struct Value {
     text: Box<str>,
     kind: &'static str,
+    begins_with: [char; 2],
 }
 
 impl Value {
     fn begins(&self, first: char, second: char) -> bool {
-        let mut chars = self.text.chars();
-        chars.next() == Some(first) && chars.next() == Some(second)
+        self.begins_with == [first, second]
     }
 }
 
@@ -56,7 +56,9 @@ impl Learned {
         if self.0.len() == VALUES_MAX {
             self.0.pop_front();
         }
-        self.0.push_back(Value { text: removed.into(), kind: found.kind });
+        let mut chars = removed.chars();
+        let begins_with = [chars.next().unwrap_or_default(), chars.next().unwrap_or_default()];
+        self.0.push_back(Value { text: removed.into(), kind: found.kind, begins_with });
     }
 
     /// Finds one of the values at the cursor, which stands at the beginning of a word.

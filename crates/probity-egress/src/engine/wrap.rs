@@ -87,41 +87,42 @@ pub(super) fn token_over_lines(
         return Ok(None);
     }
     let mut ahead = cursor.clone();
-    let mut head = String::new();
-    while head.len() < TOKEN_CHARS_MAX
-        && let Some(c) = ahead.peek()?
-        && (is_token_char(c) || c == ':')
-    {
-        head.push(c);
-        ahead.next()?;
-    }
-    if head.len() < HEAD_CHARS_MIN || !matches!(ahead.peek()?, Some('\n' | '\r' | '\\')) || !gives_away(&head)
-    {
+    let chars = ahead.run(TOKEN_CHARS_MAX, is_head_char)?;
+    if chars < HEAD_CHARS_MIN || !line_break(&mut ahead)? {
         return Ok(None);
     }
-    if !line_break(&mut ahead)? || token::shape(&ahead)?.is_some() {
-        return Ok(None);
-    }
-    let rest = ahead.offset();
+    let rest = ahead.clone();
     // That both are of one shape says as much as what stands behind.
-    if !looks_rest(&part(&mut ahead)?) {
+    if !looks_rest(&part(&mut ahead)?) || ahead.is_at_marker()? {
         return Ok(None);
     }
-    match token::find(first, &cursor.joining(), behind, true)? {
-        Some(found) if cursor.offset() + found.cut > rest => go_on(found, cursor, TOKEN_CHARS_MAX).map(Some),
+    let found = token::find(first, &cursor.joining(), behind, true)?;
+    match found.filter(|found| cursor.offset() + found.cut > rest.offset()) {
+        Some(found) if gives_away(cursor, chars)? && token::shape(&rest)?.is_none() => {
+            go_on(found, cursor, TOKEN_CHARS_MAX).map(Some)
+        }
         Some(_) | None => Ok(None),
     }
 }
 
-/// Whether the beginning of a token has the fixed text of a shape in it, where the shape allows it.
-fn gives_away(head: &str) -> bool {
-    anchors().any(|anchor| {
+/// Whether the first `chars` of a token have the fixed text of a shape in them, where the shape allows it.
+fn gives_away(cursor: &Cursor<'_>, chars: usize) -> Result<bool, Starved> {
+    let mut ahead = cursor.clone();
+    let mut head = String::new();
+    for _ in 0..chars {
+        head.extend(ahead.next()?);
+    }
+    Ok(anchors().any(|anchor| {
         head.match_indices(anchor.literal).any(|(at, _)| {
             let before = head.as_bytes().get(..at).unwrap_or_default();
             (anchor.before_min..=anchor.before_max).contains(&at)
                 && before.iter().all(|b| b.is_ascii() && anchor.before_class >> b & 1 != 0)
         })
-    })
+    }))
+}
+
+fn is_head_char(c: char) -> bool {
+    is_token_char(c) || c == ':'
 }
 
 /// Reads a token on over line breaks, when the next lines are surely its rest.
@@ -137,11 +138,7 @@ fn go_on(mut found: Found, cursor: &Cursor<'_>, room: usize) -> Result<Found, St
     let mut on = cursor.after(found.keep + found.cut);
     match found.then {
         None => {}
-        Some(Swallow::While(class)) => {
-            if on.run(room, class)? == room {
-                return Ok(found);
-            }
-        }
+        Some(Swallow::While(class)) if on.run(room, class)? < room => {}
         Some(_) => return Ok(found),
     }
     if found.source == Source::Checksum {
@@ -183,7 +180,7 @@ fn is_rest(part: &str, after: &Cursor<'_>) -> Result<bool, Starved> {
         None | Some('\n' | '\r' | '\\' | '"' | '\'') => true,
         Some(_) => body.len() >= SURE_CHARS_MIN && is_drawn(body) == Drawn::Surely,
     };
-    Ok(ends && looks_rest(part))
+    Ok(ends && looks_rest(part) && !after.is_at_marker()?)
 }
 
 /// Whether `part` looks drawn, and is no hash.
