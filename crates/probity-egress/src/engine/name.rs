@@ -313,7 +313,7 @@ fn credential(
     let alone = (value.clone(), ahead.clone());
     wrap::read_on(&mut value, &mut ahead)?;
     // With the next line it may look like none; that the line is of it is then a guess too many.
-    if value.text.len() > alone.0.text.len() && !plausible::is_secret(&value, strength, operator, name) {
+    if value.text != alone.0.text && !plausible::is_secret(&value, strength, operator, name) {
         (value, ahead) = alone;
     }
     if quote.is_none() && !value.long {

@@ -17,6 +17,8 @@ const TOKEN_CHARS_MAX: usize = 96;
 const HEAD_CHARS_MIN: usize = 6;
 /// How far the next line may be indented.
 const INDENT_MAX: usize = 64;
+/// What stands before a break that is none, of a shell or of quoted-printable.
+const SOFT: [char; 2] = ['\\', '='];
 /// How many signs of quotation an answered mail may put before its lines.
 const QUOTES_MAX: usize = 8;
 /// The least length of a part of a value without quotes.
@@ -29,7 +31,7 @@ const SURE_CHARS_MIN: usize = 20;
 /// Between quotes: nothing but what tokens are written with, up to the closing quote. Without: the value looks drawn, and
 /// so does all of the next line.
 pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), Starved> {
-    let head = value.text.trim_end_matches(['\\', '=']);
+    let head = value.text.trim_end_matches(SOFT);
     let drawn = value.quote.is_some() || is_drawn(head) >= Drawn::Maybe || is_numbered(head);
     if value.long || value.text.len() < PART_CHARS_MIN || !drawn {
         return Ok(());
@@ -57,7 +59,7 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
                     if !(digits(&value.text) || digits(&rest)) || value.text.contains(char::is_whitespace) {
                         return Ok(());
                     }
-                    value.text.push_str(&rest);
+                    join(&mut value.text, &rest);
                     *ahead = on;
                     return Ok(());
                 }
@@ -66,12 +68,18 @@ pub(super) fn read_on(value: &mut Value, ahead: &mut Cursor<'_>) -> Result<(), S
                 if !is_rest(&part, &on)? {
                     return Ok(());
                 }
-                value.text.push_str(&part);
+                join(&mut value.text, &part);
                 *ahead = on.clone();
             }
         }
     }
     Ok(())
+}
+
+/// Puts the next line to a value, without what stands before a soft break.
+fn join(text: &mut String, part: &str) {
+    text.truncate(text.trim_end_matches(SOFT).len());
+    text.push_str(part);
 }
 
 /// Finds a vendor's token that a line break cuts through, when its first line alone is none.
@@ -207,7 +215,7 @@ pub(super) fn line_break(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
     if !is_written(&mut broken)? {
         // A soft break: of a shell, or of quoted-printable.
         broken = ahead.clone();
-        if !broken.eat_if(|c| matches!(c, '\\' | '='))? || !is_written(&mut broken)? {
+        if !broken.eat_if(|c| SOFT.contains(&c))? || !is_written(&mut broken)? {
             return Ok(false);
         }
     }
