@@ -3,6 +3,29 @@
 use crate::draw::Draw;
 
 const PIECES: &[&str] = &[
+    // Documents and lines of files that hold credentials, and lines that break.
+    "\ndata:\n  a: ",
+    "YWRtaW4=\n",
+    "\nstringData:\n  b: ",
+    "kind: Secret\n",
+    "{\"data\":{\"a\":\"",
+    "\"kind\":\"Secret\"",
+    "{\"type\": \"service_account\",",
+    "\"private_key\": \"",
+    "$ANSIBLE_VAULT;1.1;AES256\n",
+    "6231336539666234306139346433\n",
+    "db.example:5432:app:bob:",
+    " IDENTIFIED BY ",
+    "\"value\":\"x9-orange\",",
+    "\"sensitive\":true",
+    "variable \"db_password\" {\n  default = \"",
+    "%3A%2F%2F",
+    "hooks.slack.com%2Fservices%2F",
+    "\n> ",
+    "=\n",
+    "\\\n",
+    "hunter2xyz9",
+    "password = hunter2xyz9",
     // Quotes, operators and what separates.
     "\"",
     "'",

@@ -71,7 +71,8 @@ fn names_key(after: &Cursor<'_>) -> Result<bool, Starved> {
         if ahead.peek()? == Some('p') && ahead.clone().literal("private_key")? {
             return Ok(true);
         }
-        if ahead.next()?.is_none_or(|c| c == '}') {
+        // What was removed may have been longer.
+        if ahead.is_at_marker()? || ahead.next()?.is_none_or(|c| c == '}') {
             break;
         }
     }

@@ -11,6 +11,9 @@ use super::{Found, wrap};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, classify_name};
 
+/// How many blanks may stand behind the colon.
+const BLANKS_MAX: usize = 12;
+
 /// The credentials of an `Authorization` header; the scheme stays.
 pub(super) fn authorization(
     cursor: &Cursor<'_>,
@@ -20,7 +23,15 @@ pub(super) fn authorization(
     if matches!(operator, Operator::Blank | Operator::Tag) {
         return Ok(None);
     }
+    // `authorization:name = …`: the nearer name decides.
+    let mut plain = cursor.clone();
+    plain.next()?;
+    plain.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t' | '\u{a0}'))?;
+    let is_typed = operator == Operator::Colon && ahead.offset() > plain.offset();
     let quote = Quote::open(&mut ahead)?;
+    if is_typed && quote.is_none() {
+        return Ok(None);
+    }
     let mut scheme = ahead.clone();
     let scheme_chars = scheme.run(24, |c| c.is_ascii_alphanumeric() || c == '-')?;
     let has_scheme = scheme_chars >= 3 && scheme.run(4, |c| c == ' ')? > 0;

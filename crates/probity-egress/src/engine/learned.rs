@@ -32,12 +32,12 @@ pub(super) struct Learned {
 struct Value {
     text: Box<str>,
     kind: &'static str,
+    begins_with: [char; 2],
 }
 
 impl Value {
     fn begins(&self, first: char, second: char) -> bool {
-        let mut chars = self.text.chars();
-        chars.next() == Some(first) && chars.next() == Some(second)
+        self.begins_with == [first, second]
     }
 }
 
@@ -81,7 +81,9 @@ impl Learned {
                 *word |= 1 << (bit % 64);
             }
         }
-        self.values.push_back(Value { text: removed.into(), kind: found.kind });
+        let mut chars = removed.chars();
+        let begins_with = [chars.next().unwrap_or_default(), chars.next().unwrap_or_default()];
+        self.values.push_back(Value { text: removed.into(), kind: found.kind, begins_with });
     }
 
     /// Finds one of the values at the cursor, which stands at the beginning of a word.

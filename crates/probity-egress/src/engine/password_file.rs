@@ -14,6 +14,11 @@ const PASSWORD_CHARS_MAX: usize = 128;
 
 /// Finds the password whose colon, the fourth of a line, is at the cursor.
 pub(super) fn find(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+    let mut ahead = cursor.clone();
+    ahead.next()?;
+    if ahead.peek()?.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '/' | ':')) {
+        return Ok(None);
+    }
     let mut before = behind.clone();
     let user = field(&mut before, is_name);
     let database = user.is_some_and(|name| !name.is_number) && before.eat_if(|c| c == ':');
@@ -32,8 +37,6 @@ pub(super) fn find(cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Fo
     {
         return Ok(None);
     }
-    let mut ahead = cursor.clone();
-    ahead.next()?;
     let start = ahead.offset();
     let mut password = String::new();
     while password.len() < PASSWORD_CHARS_MAX

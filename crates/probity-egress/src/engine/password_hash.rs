@@ -3,11 +3,12 @@ use super::cursor::{Cursor, Starved};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::PASSWORD_HASHES;
 
-/// Finds a password hash in the notation of crypt(3): `$id$…$salt$digest`. Weak passwords are guessed from them.
+/// Finds a password hash in the notation of crypt(3), `$id$…$salt$digest`, or of
+/// LDAP directories, `{SSHA}…`. Weak passwords are guessed from them.
 ///
 /// Triggers: the literals of [`PASSWORD_HASHES`].
 pub(super) fn find(first: char, cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
-    if first != '$' {
+    if !matches!(first, '$' | '{') {
         return Ok(None);
     }
     for (start, digest_chars) in PASSWORD_HASHES {

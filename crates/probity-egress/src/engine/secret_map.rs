@@ -170,7 +170,7 @@ fn says_secret(behind: &Behind<'_>) -> bool {
 
 /// Whether what follows the name of a kind is `: Secret`, with or without quotes.
 fn is_secret_kind(rest: &str) -> bool {
-    let value = rest.trim_start_matches(|c: char| matches!(c, '"' | '\'' | '\\' | ':' | ' ' | '\t'));
+    let value = rest.trim_start_matches(['"', '\'', '\\', ':', ' ', '\t']);
     let (word, after) = value.split_at_checked(SECRET.len()).unwrap_or_default();
     word.eq_ignore_ascii_case(SECRET) && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
@@ -205,7 +205,11 @@ fn is_secret_below(mut ahead: Cursor<'_>, indent: usize) -> Result<bool, Starved
             }
             "data" | "stringData" => return Ok(false),
             _ => {
-                ahead.run(LINE_CHARS_MAX, |c| !is_line_break(c))?;
+                for _ in 0..LINE_CHARS_MAX {
+                    if ahead.is_at_marker()? || !ahead.eat_if(|c| !is_line_break(c))? {
+                        break;
+                    }
+                }
             }
         }
     }
@@ -225,7 +229,8 @@ fn is_secret_behind(after: Cursor<'_>, quote: Quote) -> Result<bool, Starved> {
             blanks(&mut kind)?;
             return Ok(Quote::open(&mut kind)? == Some(quote) && is_word(&mut kind, SECRET)?);
         }
-        if ahead.next()?.is_none() {
+        // What was removed may have been longer.
+        if ahead.is_at_marker()? || ahead.next()?.is_none() {
             break;
         }
     }

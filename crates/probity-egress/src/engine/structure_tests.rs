@@ -52,5 +52,8 @@ fn password_hashes() {
     check(&format!("bob:{}:1", crypt("$2y$10$", 53)), "bob:[REDACTED:password-hash]:1");
     check(&crypt("$6$salty$", 86), "[REDACTED:password-hash]");
     check(&crypt("$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHQ$", 43), "[REDACTED:password-hash]");
+    check(&format!("bob:{}", crypt("{SHA}", 28)), "bob:[REDACTED:password-hash]");
+    check(&format!("of bob, {}", crypt("{SSHA}", 32)), "of bob, [REDACTED:password-hash]");
+    stays("use {SHA} or {SSHA}here");
     stays("costs $1$ or $2a$ or $5$ each");
 }

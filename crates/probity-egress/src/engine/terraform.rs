@@ -86,6 +86,7 @@ fn sensitive_behind(after: &Cursor<'_>, quote: Quote) -> Result<bool, Starved> {
     }
     let mut text = String::new();
     while text.len() < MARK_CHARS_MAX
+        && !ahead.is_at_marker()?
         && let Some(c) = ahead.next()?.filter(|c| !matches!(c, '{' | '}'))
     {
         text.push(c);

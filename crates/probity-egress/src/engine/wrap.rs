@@ -1,9 +1,5 @@
 //! Values that a terminal or a mailer broke over lines.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
@@ -12,7 +8,7 @@ use super::value::{VALUE_CHARS_MAX, Value};
 use super::{Found, token};
 use crate::limits::WINDOW_BYTES;
 use crate::report::Source;
-use crate::vocabulary::{Anchor, anchors};
+use crate::vocabulary::anchors;
 
 /// How many line breaks one value may hold.
 const BREAKS_MAX: usize = 8;
@@ -22,6 +18,8 @@ const TOKEN_CHARS_MAX: usize = 96;
 const HEAD_CHARS_MIN: usize = 6;
 /// How far the next line may be indented.
 const INDENT_MAX: usize = 64;
+/// What stands before a break that is none, of a shell or of quoted-printable.
+const SOFT: [char; 2] = ['\\', '='];
 /// How many signs of quotation an answered mail may put before its lines.
 const QUOTES_MAX: usize = 8;
 /// The least length of a part of a value without quotes.
@@ -42,7 +40,7 @@ pub(super) fn read_on(
     if value.long || value.text.len() < PART_CHARS_MIN || !line_break(&mut ahead.clone())? {
         return Ok(());
     }
-    let head = value.text.trim_end_matches(['\\', '=']);
+    let head = value.text.trim_end_matches(SOFT);
     let drawn = value.quote.is_some() || is_drawn(head) >= Drawn::Maybe || is_numbered(head);
     if !drawn {
         return Ok(());
@@ -71,7 +69,7 @@ pub(super) fn read_on(
                     if !(digits(&value.text) || digits(&rest)) || value.text.contains(char::is_whitespace) {
                         return Ok(());
                     }
-                    longer.text.push_str(&rest);
+                    join(&mut longer.text, &rest);
                     if is_secret(&longer) {
                         (*value, *ahead) = (longer, on);
                     }
@@ -82,7 +80,7 @@ pub(super) fn read_on(
                 if !is_rest(&part, &on)? {
                     return Ok(());
                 }
-                longer.text.push_str(&part);
+                join(&mut longer.text, &part);
                 if is_secret(&longer) {
                     (*value, *ahead) = (longer.clone(), on.clone());
                 }
@@ -90,6 +88,12 @@ pub(super) fn read_on(
         }
     }
     Ok(())
+}
+
+/// Puts the next line to a value, without what stands before a soft break.
+fn join(text: &mut String, part: &str) {
+    text.truncate(text.trim_end_matches(SOFT).len());
+    text.push_str(part);
 }
 
 /// Finds a vendor's token that a line break cuts through, when its first line alone is none.
@@ -114,56 +118,43 @@ pub(super) fn token_over_lines(
         return Ok(None);
     }
     let mut ahead = cursor.clone();
-    let is_head = |b: u8| is_token_char(char::from(b)) || b == b':';
-    let mut head = Cow::Borrowed(ahead.take_plain(TOKEN_CHARS_MAX, is_head));
-    while head.len() < TOKEN_CHARS_MAX
-        && let Some(c) = ahead.peek()?
-        && (is_token_char(c) || c == ':')
-    {
-        head.to_mut().push(c);
-        ahead.next()?;
-    }
-    if head.len() < HEAD_CHARS_MIN || !matches!(ahead.peek()?, Some('\n' | '\r' | '\\')) {
-        return Ok(None);
-    }
-    if !line_break(&mut ahead)? {
+    let chars = ahead.run(TOKEN_CHARS_MAX, is_head_char)?;
+    if chars < HEAD_CHARS_MIN || !line_break(&mut ahead)? {
         return Ok(None);
     }
     let rest = ahead.clone();
     // That both are of one shape says as much as what stands behind.
-    if !looks_rest(&part(&mut ahead)?) || !gives_away(&head) || token::shape(&rest)?.is_some() {
+    if !looks_rest(&part(&mut ahead)?) || ahead.is_at_marker()? {
         return Ok(None);
     }
-    let rest = rest.offset();
-    match token::find(first, &cursor.joining(), behind, true)? {
-        Some(found) if cursor.offset() + found.cut > rest => go_on(found, cursor, TOKEN_CHARS_MAX).map(Some),
+    let found = token::find(first, &cursor.joining(), behind, true)?;
+    match found.filter(|found| cursor.offset() + found.cut > rest.offset()) {
+        Some(found) if gives_away(cursor, chars)? && token::shape(&rest)?.is_none() => {
+            go_on(found, cursor, TOKEN_CHARS_MAX).map(Some)
+        }
         Some(_) | None => Ok(None),
     }
 }
 
-/// Whether the beginning of a token has the fixed text of a shape in it, where the shape allows it.
-fn gives_away(head: &str) -> bool {
-    let head = head.as_bytes();
-    head.windows(2).enumerate().any(|(at, pair)| {
-        ANCHORS.get(pair).is_some_and(|anchors| {
-            let before = head.get(..at).unwrap_or_default();
-            anchors.iter().any(|anchor| {
-                (anchor.before_min..=anchor.before_max).contains(&at)
-                    && head.get(at..).is_some_and(|rest| rest.starts_with(anchor.literal.as_bytes()))
-                    && before.iter().all(|b| b.is_ascii() && anchor.before_class >> b & 1 != 0)
-            })
+/// Whether the first `chars` of a token have the fixed text of a shape in them, where the shape allows it.
+fn gives_away(cursor: &Cursor<'_>, chars: usize) -> Result<bool, Starved> {
+    let mut ahead = cursor.clone();
+    let mut head = String::new();
+    for _ in 0..chars {
+        head.extend(ahead.next()?);
+    }
+    Ok(anchors().any(|anchor| {
+        head.match_indices(anchor.literal).any(|(at, _)| {
+            let before = head.as_bytes().get(..at).unwrap_or_default();
+            (anchor.before_min..=anchor.before_max).contains(&at)
+                && before.iter().all(|b| b.is_ascii() && anchor.before_class >> b & 1 != 0)
         })
-    })
+    }))
 }
 
-/// The fixed texts of shapes by their first two bytes.
-static ANCHORS: LazyLock<HashMap<&[u8], Vec<Anchor>>> = LazyLock::new(|| {
-    let mut all: HashMap<&[u8], Vec<Anchor>> = HashMap::new();
-    for anchor in anchors() {
-        all.entry(anchor.literal.as_bytes().get(..2).unwrap_or_default()).or_default().push(anchor);
-    }
-    all
-});
+fn is_head_char(c: char) -> bool {
+    is_token_char(c) || c == ':'
+}
 
 /// Reads a token on over line breaks, when the next lines are surely its rest.
 ///
@@ -178,11 +169,7 @@ fn go_on(mut found: Found, cursor: &Cursor<'_>, room: usize) -> Result<Found, St
     let mut on = cursor.after(found.keep + found.cut);
     match found.then {
         None => {}
-        Some(Swallow::While(class)) => {
-            if on.run(room, class)? == room {
-                return Ok(found);
-            }
-        }
+        Some(Swallow::While(class)) if on.run(room, class)? < room => {}
         Some(_) => return Ok(found),
     }
     if found.source == Source::Checksum {
@@ -224,7 +211,7 @@ fn is_rest(part: &str, after: &Cursor<'_>) -> Result<bool, Starved> {
         None | Some('\n' | '\r' | '\\' | '"' | '\'') => true,
         Some(_) => body.len() >= SURE_CHARS_MIN && is_drawn(body) == Drawn::Surely,
     };
-    Ok(ends && looks_rest(part))
+    Ok(ends && looks_rest(part) && !after.is_at_marker()?)
 }
 
 /// Whether `part` looks drawn, and is no hash.
@@ -254,7 +241,7 @@ pub(super) fn line_break(ahead: &mut Cursor<'_>) -> Result<bool, Starved> {
     if !is_written(&mut broken)? {
         // A soft break: of a shell, or of quoted-printable.
         broken = ahead.clone();
-        if !broken.eat_if(|c| matches!(c, '\\' | '='))? || !is_written(&mut broken)? {
+        if !broken.eat_if(|c| SOFT.contains(&c))? || !is_written(&mut broken)? {
             return Ok(false);
         }
     }

@@ -1,5 +1,6 @@
 /// How password hashes begin in the notation of crypt(3) and of the Password Hashing Competition, and the least length of
-/// the longest field behind it (crypt(5) of libxcrypt; bcrypt writes salt and digest as one field of 53).
+/// the longest field behind it (crypt(5) of libxcrypt; bcrypt writes salt and digest as one field of 53); then those of
+/// LDAP directories and web servers, which write digest and salt in base64 (RFC 2307 and its kin).
 pub(crate) const PASSWORD_HASHES: &[(&str, usize)] = &[
     ("$1$", 22),
     ("$apr1$", 22),
@@ -18,4 +19,8 @@ pub(crate) const PASSWORD_HASHES: &[(&str, usize)] = &[
     ("$scrypt$", 22),
     ("$pbkdf2-sha256$", 22),
     ("$pbkdf2-sha512$", 22),
+    ("{SHA}", 28),
+    ("{SSHA}", 32),
+    ("{SSHA256}", 48),
+    ("{SSHA512}", 92),
 ];

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "bounds against hanging are measured")]
 
 mod corpus;
+mod credential_files;
 mod json_texts;
 mod lines;
 mod made_up;
