@@ -38,16 +38,19 @@ pub(crate) fn kinds(kinds: &[Kind]) -> Result<String, std::fmt::Error> {
     pairs(&shapes, &mut out)?;
     writeln!(out, "static ANCHORS: &[Anchor] = &[")?;
     let mut anchors = BTreeMap::new();
-    for (_, shape) in &shapes {
+    for (kind, shape) in &shapes {
         let anchor = &shape.anchor;
+        let glue = kinds.get(*kind).is_none_or(|kind| kind.entry.glue);
         for text in &anchor.texts {
-            anchors.insert((text, anchor.before_min, anchor.before_max, anchor.before_class), ());
+            let place = (text, anchor.before_min, anchor.before_max, anchor.before_class);
+            *anchors.entry(place).or_insert(false) |= glue;
         }
     }
-    for (text, before_min, before_max, class) in anchors.keys() {
+    for ((text, before_min, before_max, class), glue) in anchors {
+        let glue = if glue { "Allowed" } else { "Refused" };
         writeln!(
             out,
-            "Anchor {{ literal: {text:?}, before_min: {before_min}, before_max: {before_max}, before_class: {class:#x} }},"
+            "Anchor {{ literal: {text:?}, before_min: {before_min}, before_max: {before_max}, before_class: {class:#x}, glue: Glue::{glue} }},"
         )?;
     }
     writeln!(out, "];")?;

@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
+use crate::engine::Pairs;
 use crate::limits::KNOWN_SECRET_BYTES_MIN;
 
 /// The forms of every registered secret.
@@ -15,6 +16,8 @@ pub(crate) struct KnownForms {
     firsts: BTreeSet<char>,
     /// One bit for each pair of bytes that a form begins with; empty when nothing is registered.
     pairs: Vec<u64>,
+    /// The table of what the pass looks for, with these among it, for both tiers.
+    merged: [OnceLock<Box<Pairs>>; 2],
 }
 
 impl KnownForms {
@@ -32,6 +35,12 @@ impl KnownForms {
     /// Whether anything is registered.
     pub(crate) fn is_any(&self) -> bool {
         !self.forms.is_empty()
+    }
+
+    /// The table of pairs for a tier, made when it is first asked for.
+    pub(crate) fn merged(&self, locations: bool, make: impl FnOnce() -> Box<Pairs>) -> &Pairs {
+        let [credentials, all] = &self.merged;
+        if locations { all } else { credentials }.get_or_init(make)
     }
 
     /// The first and the second pair of bytes of each form.
@@ -81,7 +90,7 @@ pub fn register_secret(secret: &str) -> bool {
             }
         }
     }
-    *known = Some(Arc::new(KnownForms { forms, firsts, pairs }));
+    *known = Some(Arc::new(KnownForms { forms, firsts, pairs, merged: Default::default() }));
     !lines.is_empty()
 }
 

@@ -9,7 +9,7 @@ use super::operator::Quote;
 use super::swallow::{Object, Swallow};
 use super::{Found, wrap};
 use crate::report::{Confidence, Source};
-use crate::vocabulary::Anchor;
+use crate::vocabulary::{Anchor, Glue};
 
 const SERVICE_ACCOUNT: &str = "service_account";
 const VAULT: &str = "$ANSIBLE_VAULT;";
@@ -24,9 +24,10 @@ const VAULT_LINE_CHARS_MIN: usize = 16;
 /// The texts by which a document is found, with what may stand before them.
 pub(super) fn anchors() -> [Anchor; 2] {
     let before_class = " \t\r\n\\{\"'typenr:".bytes().fold(0, |class, b| class | 1 << b);
+    let glue = Glue::Allowed;
     [
-        Anchor { literal: SERVICE_ACCOUNT, before_min: 0, before_max: TYPE_CHARS_MAX, before_class },
-        Anchor { literal: VAULT, before_min: 0, before_max: 0, before_class: 0 },
+        Anchor { literal: SERVICE_ACCOUNT, before_min: 0, before_max: TYPE_CHARS_MAX, before_class, glue },
+        Anchor { literal: VAULT, before_min: 0, before_max: 0, before_class: 0, glue },
     ]
 }
 

@@ -3,7 +3,7 @@
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::{Found, token};
-use crate::vocabulary::Anchor;
+use crate::vocabulary::{Anchor, Glue};
 
 /// How long a scheme or a host may be.
 const HOST_CHARS_MAX: usize = 60;
@@ -21,6 +21,7 @@ pub(super) fn anchors() -> [Anchor; 5] {
         before_min: HOST_CHARS_MIN,
         before_max: HOST_CHARS_MAX,
         before_class,
+        glue: Glue::Allowed,
     })
 }
 

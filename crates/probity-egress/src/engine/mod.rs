@@ -44,6 +44,7 @@ pub(crate) use cursor::is_zero_width;
 use cursor::{Cursor, Starved};
 use learned::Learned;
 pub(crate) use plausible::looks_drawn;
+pub(crate) use scan::Pairs;
 use scan::{AHEAD_BYTES, Asked, Marks, Triggers};
 use swallow::Swallow;
 pub(crate) use user_flag::is_user_pair;

@@ -2,9 +2,10 @@ mod hint;
 mod table;
 
 use super::cursor::is_zero_width;
-use crate::vocabulary::Anchor;
+use crate::vocabulary::{Anchor, Glue};
 use hint::Walked;
 pub(super) use hint::{NOTE, RUN, is};
+pub(crate) use table::Pairs;
 pub(super) use table::Triggers;
 use table::{Act, Lead};
 
@@ -20,6 +21,8 @@ const BEFORE_BLOCK_BYTES: usize = 64;
 /// How far the end of a flag's name may be.
 const FLAG_NAME_BYTES_MAX: usize = 48;
 const BLANKS_MAX: usize = 12;
+/// How long an encoded character may be.
+const ESCAPE_BYTES_MAX: usize = 32;
 /// A run of letters and digits shorter than this is no secret by its look alone.
 const RUN_BYTES_MIN: usize = 8;
 
@@ -80,10 +83,9 @@ impl Marks {
         let start = from.saturating_sub(BEFORE_BLOCK_BYTES);
         let end = bytes.len().min(to + AHEAD_BYTES);
         let window = bytes.get(start..end).unwrap_or_default();
-        let pairs = triggers.pairs();
-        let set = |first: u8, second: u8| {
-            let pair = u16::from_le_bytes([first, second]);
-            pairs.get(usize::from(pair >> 6)).copied().unwrap_or_default() >> (pair & 63) & 1
+        let table = triggers.pairs();
+        let of = |[first, second]: [u8; 2]| {
+            table.get(usize::from(u16::from_le_bytes([first, second]))).copied().unwrap_or_default()
         };
         let mut scan = Scan { marks: self, bytes, triggers, run: Run::default() };
         if start > 0 {
@@ -94,22 +96,21 @@ impl Marks {
         let (eights, rest) = window.as_chunks::<8>();
         for eight in eights {
             let (pairs, _) = eight.as_chunks::<2>();
-            let found =
-                pairs.iter().rev().fold(0, |found, [first, second]| found << 1 | set(*first, *second));
-            if found != 0 {
+            if pairs.iter().fold(0, |any, pair| any | of(*pair)) != 0 {
                 for (offset, pair) in pairs.iter().enumerate() {
-                    if found >> offset & 1 != 0 {
-                        scan.hit(at + 2 * offset, *pair);
+                    let of = of(*pair);
+                    if of != 0 {
+                        scan.hit(at + 2 * offset, *pair, of);
                     }
                 }
             }
             at += 8;
         }
         for pair in rest.chunks(2) {
-            let first = pair.first().copied().unwrap_or_default();
-            let pair = [first, pair.get(1).copied().unwrap_or_default()];
-            if set(pair[0], pair[1]) != 0 {
-                scan.hit(at, pair);
+            let pair = [pair.first(), pair.get(1)].map(|byte| byte.copied().unwrap_or_default());
+            let of = of(pair);
+            if of != 0 {
+                scan.hit(at, pair, of);
             }
             at += 2;
         }
@@ -153,10 +154,10 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// A pair of interest at `at`.
+    /// A pair of interest at `at`, and what it is of.
     #[inline]
-    fn hit(&mut self, at: usize, pair: [u8; 2]) {
-        if at + 1 < self.run.settled && self.triggers.is_of_run(pair) {
+    fn hit(&mut self, at: usize, pair: [u8; 2], of: u8) {
+        if of & table::OF_RUN != 0 && of & table::OF_KNOWN == 0 && at + 1 < self.run.settled {
             return;
         }
         for (at, byte) in [(at, pair[0]), (at + 1, pair[1])] {
@@ -166,13 +167,15 @@ impl Scan<'_> {
                 act => self.act(at, act),
             }
         }
-        if self.triggers.has_leads(pair) {
+        if of & table::OF_ANCHOR != 0 {
             let before = at.checked_sub(1).and_then(|at| self.bytes.get(at)).copied().unwrap_or_default();
             if let Some(leads) = self.triggers.leads(before, pair) {
                 self.leads(at, before, pair, leads);
             }
         }
-        if let Some(known) = self.triggers.known() {
+        if of & table::OF_KNOWN != 0
+            && let Some(known) = self.triggers.known()
+        {
             for start in at.saturating_sub(1)..=at {
                 if let Some([first, second]) = self.bytes.get(start..).and_then(|rest| rest.first_chunk())
                     && known.has_pair([*first, *second])
@@ -275,6 +278,9 @@ impl Scan<'_> {
     /// A token may begin anywhere as far before its anchor as its shape allows.
     fn anchor(&mut self, start: usize, anchor: &Anchor) {
         let Self { bytes, .. } = *self;
+        if anchor.glue == Glue::Refused && anchor.before_max == 0 && self.is_inside_word(start) {
+            return;
+        }
         let allowed = |b: &u8| b.is_ascii() && anchor.before_class >> b & 1 != 0;
         let before = bytes.get(..start).unwrap_or_default();
         let reach =
@@ -284,6 +290,14 @@ impl Scan<'_> {
         for back in anchor.before_min..=reach {
             self.marks.set(start - back, asked);
         }
+    }
+
+    /// Whether a letter or digit surely stands before: of no escape, and of nothing invisible.
+    fn is_inside_word(&self, at: usize) -> bool {
+        let before = self.bytes.get(at.saturating_sub(ESCAPE_BYTES_MAX)..at).unwrap_or_default();
+        before.last().is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+            && !before.iter().any(|b| matches!(b, b'\\' | b'%' | b'&'))
+            && self.run.walked.is_behind_controls(at)
     }
 
     /// Marks where a value may begin that has the digit at `at`: at every word of its run from [`BEFORE_BYTES_MAX`] before

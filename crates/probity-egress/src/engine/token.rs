@@ -36,11 +36,13 @@ pub(super) fn find(
     let Some(second) = ahead.next()? else { return Ok(None) };
     let mut boundary = None;
     for shape in shapes_from(first, second) {
-        if !anchored && !shape.begins_fixed() || !may_begin(shape, cursor) {
+        if !anchored && !shape.begins_fixed() {
             continue;
         }
         let Some(kind) = shape.kind() else { continue };
-        if kind.glue == Glue::Refused && !*boundary.get_or_insert_with(|| behind.left().is_boundary()) {
+        if kind.glue == Glue::Refused && !*boundary.get_or_insert_with(|| behind.left().is_boundary())
+            || !may_begin(shape, cursor)
+        {
             continue;
         }
         if let Some(found) = match_one(kind, shape, cursor)? {

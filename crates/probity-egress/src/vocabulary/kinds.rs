@@ -116,6 +116,8 @@ pub(crate) struct Anchor {
     pub(crate) before_max: usize,
     /// Which ASCII characters may stand there, one bit each.
     pub(crate) before_class: u128,
+    /// Whether any token that begins with it may stand directly behind a letter or digit.
+    pub(crate) glue: Glue,
 }
 
 /// Where a secret may be: every token has one of these texts in it, and key blocks and password hashes begin with theirs.
@@ -125,12 +127,19 @@ pub(crate) fn anchors() -> impl Iterator<Item = Anchor> {
         before_min: 4,
         before_max: 6,
         before_class: (1 << b'-') | (1 << b' '),
+        glue: Glue::Allowed,
     });
     let starts = KEY_BODIES
         .iter()
         .chain([&DER_START, &PUTTY_LINES])
         .chain(PASSWORD_HASHES.iter().map(|(start, _)| start))
-        .map(|literal| Anchor { literal, before_min: 0, before_max: 0, before_class: 0 });
+        .map(|literal| Anchor {
+            literal,
+            before_min: 0,
+            before_max: 0,
+            before_class: 0,
+            glue: Glue::Allowed,
+        });
     ANCHORS.iter().copied().chain(key_blocks).chain(starts)
 }
 

@@ -36,6 +36,11 @@ impl Walked {
     pub(super) fn control(&mut self, at: usize) {
         self.control_to = at + CONTROL_BYTES_MAX;
     }
+
+    /// Whether no control sequence that began before may go as far as `at`.
+    pub(super) fn is_behind_controls(&self, at: usize) -> bool {
+        at >= self.control_to
+    }
 }
 
 /// Whether the `=` or `:` at `at` may tie a name to a secret, or begin an authority.
@@ -107,7 +112,7 @@ pub(super) fn may_be_named(bytes: &[u8], at: usize, walked: &mut Walked) -> bool
     if at - end > BETWEEN_BYTES_MAX {
         return false;
     }
-    if end < walked.control_to {
+    if !walked.is_behind_controls(end) {
         return true;
     }
     let from = end.saturating_sub(NAME_BYTES_MAX);

@@ -64,8 +64,8 @@ impl Lead {
 #[derive(Debug)]
 pub(in super::super) struct Triggers<'a> {
     table: &'static Table,
-    known: &'a KnownForms,
-    merged: Option<Box<PairSet>>,
+    known: Option<&'a KnownForms>,
+    pairs: &'a Pairs,
 }
 
 impl<'a> Triggers<'a> {
@@ -77,30 +77,24 @@ impl<'a> Triggers<'a> {
         } else {
             CREDENTIALS.get_or_init(|| Table::new(false))
         };
-        let merged = known.is_any().then(|| {
-            let mut merged = table.pairs.clone();
-            known.leading_pairs().for_each(|pair| add(&mut merged, pair));
-            merged
+        let known = Some(known).filter(|known| known.is_any());
+        let merged = known.map(|known| {
+            known.merged(locations, || {
+                let mut merged = table.pairs.clone();
+                known.leading_pairs().for_each(|pair| add(&mut merged, pair, OF_KNOWN));
+                merged
+            })
         });
-        Self { table, known, merged }
+        Self { table, known, pairs: merged.unwrap_or(&table.pairs) }
     }
 
-    pub(super) fn pairs(&self) -> &PairSet {
-        self.merged.as_deref().unwrap_or(&self.table.pairs)
+    /// For each pair of bytes what it is of, 0 for those that are of no interest.
+    pub(super) fn pairs(&self) -> &'a Pairs {
+        self.pairs
     }
 
     pub(super) fn act(&self, byte: u8) -> Act {
         self.table.act_of(byte)
-    }
-
-    /// Whether this pair is of interest for its digits alone.
-    pub(super) fn is_of_run(&self, pair: [u8; 2]) -> bool {
-        self.merged.is_none() && has(&self.table.of_runs, pair)
-    }
-
-    /// Whether an anchor may have this pair in it, or end with its first byte.
-    pub(super) fn has_leads(&self, pair: [u8; 2]) -> bool {
-        has(&self.table.with_leads, pair)
     }
 
     /// The anchors that have this pair in them, or end with its first byte and the one before, if there are any.
@@ -118,20 +112,18 @@ impl<'a> Triggers<'a> {
     }
 
     /// The registered secrets, if there are any.
-    pub(super) fn known(&self) -> Option<&KnownForms> {
-        self.merged.is_some().then_some(self.known)
+    pub(super) fn known(&self) -> Option<&'a KnownForms> {
+        self.known
     }
 }
 
-/// One bit for each pair of bytes, and behind each set bit what to look at.
+/// What each pair of bytes is of, and where to look further.
 ///
 /// A text is looked at in pairs that do not overlap, so what is to be recognised must be so by a pair at an even offset of
 /// its and by one at an odd offset.
 #[derive(Debug)]
 struct Table {
-    pairs: Box<PairSet>,
-    with_leads: Box<PairSet>,
-    of_runs: Box<PairSet>,
+    pairs: Box<Pairs>,
     acts: Box<[Act; 256]>,
     /// For each pair its place in `leads`; the first list is empty.
     lists: Vec<u16>,
@@ -142,30 +134,32 @@ struct Table {
 }
 
 const PAIRS: usize = 1 << 16;
-/// A bit for each pair of bytes, the first byte in the lower half.
-pub(super) type PairSet = [u64; PAIRS / 64];
+/// What each pair of bytes is of, the first byte in the lower half.
+pub(crate) type Pairs = [u8; PAIRS];
+/// A byte of it does something.
+const OF_ACT: u8 = 1;
+/// An anchor may have it, or end with its first byte.
+pub(super) const OF_ANCHOR: u8 = 1 << 1;
+/// It is of interest for its digits alone.
+pub(super) const OF_RUN: u8 = 1 << 2;
+/// A registered secret may begin with it, or at the byte before.
+pub(super) const OF_KNOWN: u8 = 1 << 3;
 pub(super) const QUOTES: [u8; 3] = *b"\"'`";
 
 fn index(pair: [u8; 2]) -> usize {
     usize::from(u16::from_le_bytes(pair))
 }
 
-fn has(pairs: &PairSet, pair: [u8; 2]) -> bool {
-    pairs.get(index(pair) >> 6).is_some_and(|word| word >> (index(pair) & 63) & 1 != 0)
-}
-
-fn add(pairs: &mut PairSet, pair: [u8; 2]) {
-    if let Some(word) = pairs.get_mut(index(pair) >> 6) {
-        *word |= 1 << (index(pair) & 63);
+fn add(pairs: &mut Pairs, pair: [u8; 2], of: u8) {
+    if let Some(all) = pairs.get_mut(index(pair)) {
+        *all |= of;
     }
 }
 
 impl Table {
     fn new(locations: bool) -> Self {
         let mut table = Self {
-            pairs: Box::new([0; PAIRS / 64]),
-            with_leads: Box::new([0; PAIRS / 64]),
-            of_runs: Box::new([0; PAIRS / 64]),
+            pairs: Box::new([0; PAIRS]),
             acts: Box::new([Act::Nothing; 256]),
             lists: vec![0; PAIRS],
             ends: vec![0; PAIRS],
@@ -175,7 +169,6 @@ impl Table {
         for anchor in anchors().chain(document::anchors()).chain(encoded_link::anchors()) {
             table.anchor(anchor);
         }
-        table.with_leads.clone_from(&table.pairs);
         for byte in *b"=:" {
             table.alone(byte, Act::Operator);
         }
@@ -206,12 +199,13 @@ impl Table {
             }
         }
         // Last, when it is known what else a byte may be.
-        for first in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
-            for second in (0..=127_u8).filter(u8::is_ascii_alphanumeric) {
-                let acts = [first, second].map(|b| !matches!(table.act_of(b), Act::Nothing | Act::Digit));
-                if !has(&table.with_leads, [first, second]) && acts == [false; 2] {
-                    add(&mut table.of_runs, [first, second]);
-                }
+        let is_of_run = |byte: u8| {
+            byte.is_ascii_alphanumeric()
+                && matches!(table.acts.get(usize::from(byte)), Some(Act::Nothing | Act::Digit))
+        };
+        for (pair, of) in (0..=u16::MAX).zip(table.pairs.iter_mut()) {
+            if *of == OF_ACT && pair.to_le_bytes().into_iter().all(is_of_run) {
+                *of |= OF_RUN;
             }
         }
         table
@@ -228,7 +222,7 @@ impl Table {
     }
 
     fn pair(&mut self, pair: [u8; 2]) {
-        add(&mut self.pairs, pair);
+        add(&mut self.pairs, pair, OF_ACT);
     }
 
     /// A byte that is of interest whatever stands beside it.
@@ -265,7 +259,7 @@ impl Table {
             };
             match literal.get(offset..) {
                 Some([first, second, ..]) => {
-                    self.pair([*first, *second]);
+                    add(&mut self.pairs, [*first, *second], OF_ANCHOR);
                     if let Some(list) = self.lists.get_mut(index([*first, *second])) {
                         self.leads.lead(list, anchor, offset);
                     }
@@ -275,7 +269,7 @@ impl Table {
                     let Some(before) = before else { continue };
                     // No token has a blank in it.
                     for next in (0..=u8::MAX).filter(|b| !b.is_ascii_whitespace()) {
-                        self.pair([*last, next]);
+                        add(&mut self.pairs, [*last, next], OF_ANCHOR);
                     }
                     if let Some(list) = self.ends.get_mut(index([before, *last])) {
                         self.leads.lead(list, anchor, offset);
