@@ -82,9 +82,22 @@ fn pairs(shapes: &[(usize, &Shape)], out: &mut String) -> std::fmt::Result {
             *slot = place;
         }
     }
-    writeln!(out, "static LISTS: &[&[u16]] = &[")?;
+    writeln!(out, "static LISTS: &[&[Start]] = &[")?;
     for list in lists {
-        writeln!(out, "&{list:?},")?;
+        out.push_str("&[");
+        for at in list {
+            let (mut text, mut mask) = ([0; 8], [0; 8]);
+            let fixed = shapes.get(at).and_then(|(_, shape)| match shape.steps.first() {
+                Some(Step::Text(text)) => Some(text.as_bytes()),
+                _ => None,
+            });
+            for (byte, (text, mask)) in fixed.unwrap_or_default().iter().zip(text.iter_mut().zip(&mut mask)) {
+                (*text, *mask) = (*byte, u8::MAX);
+            }
+            let (text, mask) = (u64::from_le_bytes(text), u64::from_le_bytes(mask));
+            write!(out, "Start {{ shape: {at}, text: {text:#x}, mask: {mask:#x} }}, ")?;
+        }
+        out.push_str("],\n");
     }
     writeln!(out, "];\nstatic PAIRS: [u16; 16384] = {table:?};")
 }

@@ -195,6 +195,13 @@ impl<'a> Cursor<'a> {
             .is_some_and(|b| is_plain(*b) && !self.reads.is_special(*b))
     }
 
+    /// The next eight bytes, when each is a visible character of its own and stands for itself.
+    pub(crate) fn eight(&self) -> Option<[u8; 8]> {
+        let eight = *self.text.as_bytes().get(self.at..)?.first_chunk()?;
+        let inside = self.reads == Reads::Plainly && self.at + eight.len() <= self.limit;
+        (inside && eight.iter().all(|b| is_plain(*b))).then_some(eight)
+    }
+
     /// The next `max` bytes as they are written, when that many have arrived or the input ends before.
     pub(super) fn bytes_ahead(&self, max: usize) -> Option<&'a [u8]> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();

@@ -96,14 +96,30 @@ impl Class {
     }
 }
 
-/// The shapes that can begin with these two characters, the more telling first.
-pub(crate) fn shapes_from(first: char, second: char) -> impl Iterator<Item = &'static Shape> {
+/// A shape that begins with a pair of characters, and the first eight bytes of its fixed text, as far as it has them.
+#[derive(Debug)]
+struct Start {
+    shape: u16,
+    text: u64,
+    mask: u64,
+}
+
+/// The shapes that can begin with these two characters, the more telling first; with the next eight bytes, where they stand
+/// for themselves, only those whose fixed text they are.
+pub(crate) fn shapes_from(
+    first: char,
+    second: char,
+    next: Option<[u8; 8]>,
+) -> impl Iterator<Item = &'static Shape> {
     let place = (first.is_ascii() && second.is_ascii())
         .then(|| PAIRS.get(first as usize * 128 + second as usize))
         .flatten()
         .map_or(0, |place| usize::from(*place));
     let list = LISTS.get(place).copied().unwrap_or_default();
-    list.iter().filter_map(|at| SHAPES.get(usize::from(*at)))
+    let next = next.map(u64::from_le_bytes);
+    list.iter()
+        .filter(move |start| next.is_none_or(|next| next & start.mask == start.text))
+        .filter_map(|start| SHAPES.get(usize::from(start.shape)))
 }
 
 /// Fixed text that every token of a shape contains, and what may stand before it.
