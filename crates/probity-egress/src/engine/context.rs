@@ -6,9 +6,9 @@
 
 use super::Found;
 use super::behind::Behind;
+use super::class::{RUN, is};
 use super::cursor::{Cursor, Starved};
 use super::placeholder::is_placeholder;
-use super::scan::{RUN, is};
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
 use look::{Look, begins_with_word};

@@ -3,6 +3,7 @@ mod behind;
 mod beside;
 #[cfg(test)]
 mod checks;
+mod class;
 mod context;
 mod cursor;
 mod document;

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use super::Found;
 use super::behind::Behind;
+use super::class::{NOTE, is};
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_camel, is_drawn};
 use super::placeholder::is_placeholder;
-use super::scan::{NOTE, is};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 

@@ -1,10 +1,10 @@
 mod hint;
 mod table;
 
+use super::class::{BARE, NAME, RUN, is};
 use super::cursor::is_zero_width;
 use crate::vocabulary::{Anchor, Glue};
 use hint::Walked;
-pub(super) use hint::{NOTE, RUN, is};
 pub(crate) use table::Pairs;
 pub(super) use table::Triggers;
 use table::{Act, Lead};
@@ -346,7 +346,7 @@ impl Scan<'_> {
     /// quotes does, and has no other operator in it.
     fn blank_before(&mut self, at: usize) {
         let before = self.bytes.get(..at).unwrap_or_default();
-        let word = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is(**b, hint::BARE)).count();
+        let word = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is(**b, BARE)).count();
         let blanks = before.get(..at - word).unwrap_or_default().iter().rev().take(BLANKS_MAX);
         let blanks = blanks.take_while(|b| matches!(b, b' ' | b'\t')).count();
         if blanks > 0 && hint::may_be_named(self.bytes, at - word - blanks, &mut self.run.walked) {
@@ -392,7 +392,7 @@ impl Run {
         let from = at.max(self.name_end);
         let more =
             bytes.get(from..at + FLAG_NAME_BYTES_MAX).or_else(|| bytes.get(from..)).unwrap_or_default();
-        self.name_end = from + more.iter().take_while(|b| is(**b, hint::NAME)).count();
+        self.name_end = from + more.iter().take_while(|b| is(**b, NAME)).count();
         self.name_end
     }
 }

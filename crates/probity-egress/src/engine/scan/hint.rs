@@ -4,6 +4,7 @@
 //! arrived. Nothing here knows what was removed before, so a word that begins with what was removed is longer here than
 //! for the detector: what is asked of a word must stay true when the word grows at its beginning.
 
+use super::super::class::{BETWEEN, FIELD, NAME, NOTE, PLAIN, RUN, is};
 use crate::vocabulary::LettersBackwards;
 
 /// How much may stand between a name and its value.
@@ -235,80 +236,6 @@ pub(super) fn may_be_value(bytes: &[u8], at: usize) -> bool {
     }
     tied && small && capital && digit
 }
-
-/// Bytes of a run: letters, digits, and the signs that values have.
-pub(in super::super) const RUN: u8 = 1;
-/// Bytes of a name.
-pub(super) const NAME: u8 = 1 << 1;
-/// What may stand between a name and its value.
-const BETWEEN: u8 = 1 << 2;
-/// Bytes of a noted password.
-pub(in super::super) const NOTE: u8 = 1 << 3;
-/// What may be of a value without quotes that follows a blank; whatever is not ASCII may.
-pub(super) const BARE: u8 = 1 << 5;
-/// Visible characters of their own.
-const PLAIN: u8 = 1 << 4;
-
-/// Bytes of a field of a password file.
-const FIELD: u8 = 1 << 6;
-
-/// Whether a byte is of one of these classes.
-pub(in super::super) fn is(byte: u8, classes: u8) -> bool {
-    CLASSES.get(usize::from(byte)).is_some_and(|of| of & classes != 0)
-}
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "evaluated by the compiler; an index out of range does not compile"
-)]
-static CLASSES: [u8; 256] = {
-    let mut classes = [BARE; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        let b = byte as u8;
-        let word = b.is_ascii_alphanumeric();
-        let mut of = if b == 0x1b { 0 } else { PLAIN };
-        if word || matches!(b, b'_' | b'-' | b'.' | b'+' | b'/' | b'~') {
-            of |= RUN;
-        }
-        if word || matches!(b, b'_' | b'-' | b'.') {
-            of |= NAME;
-        }
-        if matches!(
-            b,
-            b' ' | b'\t'
-                | b'\n'
-                | b'\r'
-                | b'='
-                | b':'
-                | b'?'
-                | b'+'
-                | b'.'
-                | b'|'
-                | b'!'
-                | b'~'
-                | b'<'
-                | b'>'
-        ) || matches!(b, b'"' | b'\'' | b'`' | b'\\' | b'-' | b',')
-        {
-            of |= BETWEEN;
-        }
-        if word
-            || matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'*' | b'?' | b'+' | b'~' | b'-' | b'_')
-        {
-            of |= NOTE;
-        }
-        if word || matches!(b, b'_' | b'-' | b'.' | b'@' | b'*') {
-            of |= FIELD;
-        }
-        if !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b'|' | b'=' | b':') {
-            of |= BARE;
-        }
-        classes[byte] = of;
-        byte += 1;
-    }
-    classes
-};
 
 fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
