@@ -46,6 +46,9 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         "description",
     ];
     let text = text.trim_matches(|c: char| matches!(c, '"' | '\'' | '`') || c.is_whitespace());
+    if let Some(said) = of_plain(text) {
+        return said;
+    }
     let lower = text.to_ascii_lowercase();
     let wrapped =
         [("<", ">"), ("${", "}"), ("{{", "}}"), ("{", "}"), ("%", "%"), ("[", "]"), ("#{", "}"), ("$(", ")")]
@@ -78,4 +81,24 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     let yours = yours
         || (undrawn && (lower.contains("example") || lower.ends_with("_here") || lower.ends_with("-here")));
     WORDS.contains(&lower.as_str()) || wrapped || opened || variable || uniform || masked || yours
+}
+
+/// The answer for what is of letters, digits and joiners alone, with a digit: most values are, and few of the questions
+/// concern them.
+fn of_plain(text: &str) -> Option<bool> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/');
+    let bytes = text.as_bytes();
+    if !bytes.iter().all(|b| plain(*b)) || !bytes.iter().any(u8::is_ascii_digit) {
+        return None;
+    }
+    let mut letters = bytes.iter().filter(|b| !matches!(b, b'-' | b'_'));
+    let first = letters.next();
+    let uniform = letters.all(|b| Some(b) == first);
+    let masked = bytes.windows(4).any(|four| four.eq_ignore_ascii_case(b"xxxx"));
+    let yours = bytes.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"your"))
+        || bytes.windows(5).any(|five| {
+            five.last_chunk().is_some_and(|[last]| matches!(last, b'_' | b'-'))
+                && five.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"your"))
+        });
+    Some(uniform || masked || yours)
 }

@@ -272,10 +272,10 @@ fn is_header_name(text: &str) -> bool {
 }
 
 fn same_word(text: &str, name: &str) -> bool {
-    let plain = |s: &str| -> String {
-        s.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
-    };
-    plain(text) == plain(name)
+    fn plain(text: &str) -> impl Iterator<Item = u8> {
+        text.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_lowercase())
+    }
+    plain(text).eq(plain(name))
 }
 
 /// The quote closed a string that ended in the name: `"password: " + x`, `"Password:",rememberMe:"…"`, or opened a
