@@ -161,10 +161,10 @@ impl Scan<'_> {
             return;
         }
         for (at, byte) in [(at, pair[0]), (at + 1, pair[1])] {
-            match self.triggers.act(byte) {
-                Act::Nothing => {}
-                Act::Digit if at < self.run.settled => {}
-                act => self.act(at, act),
+            let act = self.triggers.act(byte);
+            let settled = act == Act::Digit && at < self.run.settled;
+            if act != Act::Nothing && !settled {
+                self.act(at, act);
             }
         }
         if of & table::OF_ANCHOR != 0 {
