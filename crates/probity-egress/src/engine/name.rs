@@ -13,6 +13,8 @@ use crate::vocabulary::{Name, Strength, classify_name};
 const NAME_CHARS_MAX: usize = 80;
 /// How long an opening tag may be.
 const TAG_CHARS_MAX: usize = 160;
+/// Blanks between the last attribute of a tag and its end.
+const TAG_BLANKS_MAX: usize = 4;
 /// Blanks between a name and its operator.
 const BLANKS_MAX: usize = 12;
 
@@ -105,9 +107,10 @@ struct Tied {
 }
 
 impl<'a> Named<'a> {
-    /// The name of the tag that `>` closes behind an attribute: `<pass encoding="base64">`.
+    /// The name of the tag that `>` closes behind an attribute: `<pass encoding="base64">`, with or without a blank.
     fn of_tag(first: char, behind: &Behind<'_>, text: &'a mut [u8; NAME_BYTES_MAX]) -> Option<Self> {
         let mut behind = behind.clone();
+        behind.run(TAG_BLANKS_MAX, is_blank);
         if first != '>' || !behind.peek().is_some_and(|c| matches!(c, '"' | '\'')) {
             return None;
         }

@@ -27,6 +27,8 @@ fn accounts_tags_and_brackets() {
         "<Pass encoding=\"base64\">UXg3dkt0Mnc=</Pass>",
         "<Pass encoding=\"base64\">[REDACTED:password]</Pass>",
     );
+    check("<Pass id=\"new\" >Qx7vKt2w</Pass>", "<Pass id=\"new\" >[REDACTED:password]</Pass>");
+    stays("if (a == \"password\" > b) {}");
     check("secret: /Qx7vKt2w:Zp9LmR}", "secret: [REDACTED:secret]");
     check("{secret: /Qx7vKt2w:Zp9LmR}", "{secret: [REDACTED:secret]}");
     stays("secret[] = other2Value;");

@@ -228,7 +228,10 @@ impl Scan<'_> {
                 }
             }
             Act::Greater => {
-                if before().is_ascii_alphanumeric() && hint::may_be_named(bytes, at, &mut self.run.walked) {
+                let tag = hint::may_end_tag(bytes, at)
+                    || before().is_ascii_alphanumeric()
+                        && hint::may_be_named(bytes, at, &mut self.run.walked);
+                if tag {
                     self.marks.set(at, Asked::NAMES);
                 }
             }

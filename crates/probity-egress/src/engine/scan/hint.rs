@@ -101,6 +101,12 @@ pub(super) fn may_be_argument(bytes: &[u8], at: usize, walked: &mut Walked) -> b
     may_be_named(bytes, at, walked) || !(blank && before == b',') && may_be_compared(bytes, at + 1)
 }
 
+/// Whether the `>` at `at` stands behind an attribute and a blank.
+pub(super) fn may_end_tag(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).unwrap_or_default().trim_ascii_end();
+    before.len() < at && before.last().is_some_and(|b| is_quote(*b) || !is_plain(*b))
+}
+
 /// Whether a name that says something may stand before `at`, behind blanks, signs and quotes.
 pub(super) fn may_be_named(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
     let byte = |at: usize| at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
