@@ -5,12 +5,15 @@
 //! for the detector: what is asked of a word must stay true when the word grows at its beginning.
 
 use super::super::class::{BETWEEN, FIELD, NAME, NOTE, PLAIN, RUN, is};
+use crate::limits::WINDOW_BYTES;
 use crate::vocabulary::LettersBackwards;
 
 /// How much may stand between a name and its value.
 const BETWEEN_BYTES_MAX: usize = 160;
 /// How much of a name is looked at.
 const NAME_BYTES_MAX: usize = 96;
+/// How long most authorities are, with their paths.
+const AUTHORITY_BYTES: usize = 64;
 /// How long a field of a password file is.
 const FIELD_BYTES_MAX: usize = 64;
 /// How long a control sequence may be.
@@ -48,15 +51,34 @@ impl Walked {
 pub(super) fn may_assign(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
     if bytes.get(at) == Some(&b':') {
         match bytes.get(at + 1..at + 3) {
-            Some(b"//") | None => return true,
+            None => return true,
+            Some(b"//") => {
+                if may_have_user(bytes.get(at + 3..).unwrap_or_default()) {
+                    return true;
+                }
+            }
             Some([next, _]) if !is_plain(*next) => return true,
-            Some(_) => {}
-        }
-        if may_end_user(bytes, at) {
-            return true;
+            Some(_) => {
+                if may_end_user(bytes, at) {
+                    return true;
+                }
+            }
         }
     }
     may_be_named(bytes, at, walked)
+}
+
+/// Whether an `@` may stand in the authority that `rest` begins with.
+fn may_have_user(rest: &[u8]) -> bool {
+    let ends = |b: &u8| {
+        b.is_ascii_whitespace()
+            || matches!(b, b'@' | b'"' | b'\'' | b'<' | b'>' | b'`' | b'|')
+            || !is_plain(*b)
+    };
+    match rest.iter().take(AUTHORITY_BYTES).find(|b| ends(b)) {
+        Some(end) => *end == b'@' || !is_plain(*end),
+        None => rest.get(..WINDOW_BYTES).is_none_or(|window| memchr::memchr(b'@', window).is_some()),
+    }
 }
 
 /// Whether the colon at `at` may be the fourth of a password file's line: `…5432:database:user:`.
