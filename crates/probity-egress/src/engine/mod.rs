@@ -326,15 +326,17 @@ impl Engine {
             self.floor = self.at;
             return Ok(());
         }
-        if let Some(found) = self.find_again(text, &cursor, asked)? {
-            self.replace(text, found, out, report);
-            return Ok(());
-        }
-        if let Some(found) = self.find(&cursor, &Behind::open(text, at, self.floor), asked)? {
-            self.replace(text, found, out, report);
-            return Ok(());
-        }
         let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
+        if begins_anything(c) || asked.has(Asked::KNOWN) && self.known.is_any() {
+            let found = match self.find_again(text, &cursor, asked)? {
+                Some(found) => Some(found),
+                None => self.find(&cursor, &Behind::open(text, at, self.floor), asked)?,
+            };
+            if let Some(found) = found {
+                self.replace(text, found, out, report);
+                return Ok(());
+            }
+        }
         self.copy(text, at + c.len_utf8(), out);
         Ok(())
     }
