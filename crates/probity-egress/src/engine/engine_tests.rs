@@ -30,6 +30,13 @@ fn corpus_redaction_marks_overlook_nothing() {
     }
 }
 
+#[test]
+fn authorization_before_a_comma_ties_only_what_is_quoted() {
+    for text in ["(\"authorization\", request_headers_of_9)", "authorization%22,correcthorsebattery"] {
+        assert_eq!(exhaustive(text, false), text);
+    }
+}
+
 /// How many characters were looked at in a pass of both tiers over `piece`, repeated to about `bytes`.
 fn work(piece: &str, bytes: usize) -> u64 {
     let text = piece.repeat(bytes / piece.len());
