@@ -110,6 +110,7 @@ impl<'a> Behind<'a> {
         let stop = bytes.len().checked_sub(len + 1).and_then(|at| bytes.get(at));
         if len == 0
             || stop.is_some_and(|b| !b.is_ascii() || matches!(b, b'[' | b';' | b'?' | b'%' | b'&' | b'\\'))
+            || may_be_parameter(bytes.get(..bytes.len() - len).unwrap_or_default())
         {
             return None;
         }
@@ -186,6 +187,13 @@ impl<'a> Behind<'a> {
         let mut behind = Self { undo: false, ..self.clone() };
         Left { last: behind.next(), before: behind.next() }
     }
+}
+
+/// Whether what ends with `bytes` may be the parameters of a control sequence.
+fn may_be_parameter(bytes: &[u8]) -> bool {
+    let parameters =
+        bytes.iter().rev().take(CONTROL_BYTES_MAX).take_while(|b| matches!(b, 0x20..=0x3f)).count();
+    bytes.len().checked_sub(parameters).and_then(|at| bytes.get(..at)).is_some_and(|b| b.ends_with(b"\x1b["))
 }
 
 /// Length of the invisible unit that ends where `before` does.

@@ -2,7 +2,7 @@ mod hint;
 mod table;
 
 use super::class::{BARE, NAME, RUN, is};
-use super::cursor::is_zero_width;
+use super::cursor::{CSI_CHARS_MAX, is_zero_width};
 use crate::vocabulary::{Anchor, Glue};
 use hint::Walked;
 pub(crate) use table::Pairs;
@@ -21,7 +21,11 @@ const BEFORE_BLOCK_BYTES: usize = 64;
 /// How far the end of a flag's name may be.
 const FLAG_NAME_BYTES_MAX: usize = 48;
 const BLANKS_MAX: usize = 12;
-/// How long an encoded character may be.
+/// A blank that breaks no line.
+const WIDE_BLANK: &[u8] = "\u{a0}".as_bytes();
+/// How many backslashes may stand before a quote, or an encoded character.
+const ESCAPES_MAX: usize = 16;
+/// How long an encoded character may be, without the sign it begins with.
 const ESCAPE_BYTES_MAX: usize = 32;
 /// A run of letters and digits shorter than this is no secret by its look alone.
 const RUN_BYTES_MIN: usize = 8;
@@ -162,8 +166,8 @@ impl Scan<'_> {
         }
         for (at, byte) in [(at, pair[0]), (at + 1, pair[1])] {
             let act = self.triggers.act(byte);
-            let settled = act == Act::Digit && at < self.run.settled;
-            if act != Act::Nothing && !settled {
+            let is_settled = act == Act::Digit && at < self.run.settled;
+            if act != Act::Nothing && !is_settled {
                 self.act(at, act);
             }
         }
@@ -215,43 +219,23 @@ impl Scan<'_> {
                 }
             }
             Act::Quote => {
-                if matches!(before(), b'(' | b' ' | b'\t')
-                    && hint::may_be_argument(bytes, at - 1, &mut self.run.walked)
-                {
-                    self.marks.set(at - 1, Asked::NAMES);
-                }
-                if next == b',' && hint::may_be_in_list(bytes, at + 1, &mut self.run.walked) {
-                    self.marks.set(at + 1, Asked::NAMES);
-                }
-                if next == b'>' {
-                    self.marks.set(at + 1, Asked::NAMES);
-                }
+                self.quote(at);
             }
             Act::Greater => {
-                let tag = hint::may_end_tag(bytes, at)
-                    || before().is_ascii_alphanumeric()
-                        && hint::may_be_named(bytes, at, &mut self.run.walked);
+                let tag = hint::may_end_attribute(bytes, at)
+                    || hint::may_end_tag(bytes, at) && hint::may_be_named(bytes, at, &mut self.run.walked);
                 if tag {
                     self.marks.set(at, Asked::NAMES);
                 }
             }
             Act::Dash => {
-                if next.is_ascii_alphabetic() {
-                    let end = self.run.name_end(bytes, at + 1);
-                    if hint::may_follow_flag(bytes, end, &mut self.run.walked) {
-                        self.marks.set(end, Asked::NAMES);
-                    }
+                if next.is_ascii_alphabetic() || !next.is_ascii() || next == 0x1b {
+                    self.flag(at + 1);
                 }
             }
             Act::Escape => {
-                let byte = bytes.get(at).copied().unwrap_or_default();
-                if matches!(
-                    (byte, next),
-                    (b'[', b'R') | (b'%', b'2' | b'3') | (b'&', b'#' | b'a') | (b'\\', b'u')
-                ) {
-                    self.marks.set(at, Asked::NAMES);
-                }
-                if locations && byte == b'\\' {
+                self.escape(at);
+                if locations && bytes.get(at) == Some(&b'\\') {
                     self.marks.set(at, Asked::LOCATIONS);
                 }
             }
@@ -259,11 +243,13 @@ impl Scan<'_> {
                 if bytes.get(at) == Some(&0x1b) {
                     self.run.walked.control(at);
                 }
-                if is_hidden(bytes, at) {
+                if let Some(len) = hidden(bytes, at) {
                     for earlier in at.saturating_sub(HIDDEN_REACH_BYTES).max(self.run.hidden_to)..=at {
                         self.marks.set(earlier, Asked::ALL);
                     }
                     self.run.hidden_to = at;
+                    // Its last letter stands for nothing.
+                    self.marks.set(at + len, Asked::ALL);
                 }
             }
             Act::Slash => self.marks.set(at, Asked::LOCATIONS),
@@ -275,6 +261,96 @@ impl Scan<'_> {
                     self.marks.set(at - 1, Asked::LOCATIONS);
                 }
             }
+        }
+    }
+
+    /// The quote at `at` may open a value or close a name.
+    fn quote(&mut self, at: usize) {
+        let Self { bytes, .. } = *self;
+        let before = bytes.get(..at).unwrap_or_default();
+        let escapes = before.iter().rev().take(ESCAPES_MAX).take_while(|b| **b == b'\\').count();
+        let end = at - escapes;
+        if let Some(opener) = end.checked_sub(1)
+            && matches!(bytes.get(opener), Some(b'(' | b' ' | b'\t'))
+        {
+            if hint::may_be_argument(bytes, opener, &mut self.run.walked) {
+                self.marks.set(opener, Asked::NAMES);
+            }
+            // Words are asked about at the first blank behind them.
+            let blanks = blanks_before(bytes, end);
+            if blanks > 1 && hint::may_be_said(bytes, end - blanks, &mut self.run.walked) {
+                self.marks.set(end - blanks, Asked::NAMES);
+            }
+        }
+        if bytes.get(..end).is_some_and(|before| before.ends_with(WIDE_BLANK)) {
+            self.marks.set(end - WIDE_BLANK.len(), Asked::NAMES);
+        }
+        let after = bytes.get(at + 1..).unwrap_or_default().iter().take(BLANKS_MAX);
+        let blanks = after.take_while(|b| matches!(b, b' ' | b'\t')).count();
+        let next = at + 1 + blanks;
+        if bytes.get(next) == Some(&b',') && hint::may_be_in_list(bytes, next, &mut self.run.walked) {
+            self.marks.set(next, Asked::NAMES);
+        }
+        if bytes.get(at + 1) == Some(&b'>') || blanks > 0 && hint::is_user_flag(bytes, end) {
+            self.marks.set(at + 1, Asked::NAMES);
+        }
+    }
+
+    /// The name of a flag may begin at `at`: its value follows behind a blank.
+    fn flag(&mut self, at: usize) {
+        let Self { bytes, .. } = *self;
+        let first = self.run.name_end(bytes, at);
+        let mut end = first;
+        // What is not ASCII may be of the name or follow it, and what is invisible may stand in it.
+        while end < at + FLAG_NAME_BYTES_MAX
+            && let Some(byte) = bytes.get(end).filter(|b| !b.is_ascii() || **b == 0x1b)
+        {
+            self.marks.set(end, Asked::NAMES);
+            end += if *byte == 0x1b { hidden(bytes, end).unwrap_or(1) } else { 1 };
+            let more = bytes.get(end..).unwrap_or_default().iter().take(FLAG_NAME_BYTES_MAX);
+            end += more.take_while(|b| is(**b, NAME)).count();
+        }
+        // Further on, a block that begins between would not have seen the dash.
+        let near = end - at < BEFORE_BLOCK_BYTES;
+        if near && (end > first || hint::may_follow_flag(bytes, end, &mut self.run.walked)) {
+            self.marks.set(end, Asked::NAMES);
+        }
+    }
+
+    /// A marker may begin at `at`, or an operator or a quote that is encoded.
+    fn escape(&mut self, at: usize) {
+        const OPERATORS: [&[u8]; 6] = [b"#", b"a", b"gt;", b"equals;", b"colon;", b"nbsp;"];
+        let Self { bytes, .. } = *self;
+        let Some((byte, rest)) = bytes.get(at..).and_then(<[u8]>::split_first) else { return };
+        let mut begin = at;
+        match (byte, rest.first()) {
+            (b'[', Some(b'R')) => return self.marks.set(at, Asked::NAMES),
+            (b'%', Some(b'2' | b'3')) => self.marks.set(at, Asked::NAMES),
+            (b'&', Some(_)) => {
+                if OPERATORS.iter().any(|operator| rest.starts_with(operator)) {
+                    self.marks.set(at, Asked::NAMES);
+                }
+            }
+            (b'\\', Some(b'u')) => {
+                // It begins with the first of its backslashes.
+                let before = bytes.get(..at).unwrap_or_default();
+                let more = before.iter().rev().take(ESCAPES_MAX).take_while(|b| **b == b'\\').count();
+                begin = at - more;
+                self.marks.set(at, Asked::NAMES);
+                self.marks.set(begin, Asked::NAMES);
+            }
+            _ => return,
+        }
+        // Of blanks before an encoded quote, the last one is asked as well.
+        if blanks_before(bytes, begin) > 1 && hint::may_be_named(bytes, begin - 1, &mut self.run.walked) {
+            self.marks.set(begin - 1, Asked::NAMES);
+        }
+        // A comma behind an encoded quote may stand between a name and its value.
+        let of_escape = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'#' | b';');
+        let len = rest.iter().take(ESCAPE_BYTES_MAX).take_while(|b| of_escape(b)).count();
+        let end = at + 1 + len;
+        if bytes.get(end) == Some(&b',') && hint::may_be_in_list(bytes, end, &mut self.run.walked) {
+            self.marks.set(end, Asked::NAMES);
         }
     }
 
@@ -322,7 +398,7 @@ impl Scan<'_> {
             if back < BEFORE_BYTES_MAX && goes_on {
                 self.marks.set(at - back, Asked::TOKENS.and(Asked::ANCHORED));
             }
-            if is_value {
+            if is_value || hint::may_be_bare(bytes, at - back, at + len) {
                 self.blank_before(at);
                 run = &mut self.run;
             }
@@ -350,10 +426,18 @@ impl Scan<'_> {
     fn blank_before(&mut self, at: usize) {
         let before = self.bytes.get(..at).unwrap_or_default();
         let word = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is(**b, BARE)).count();
-        let blanks = before.get(..at - word).unwrap_or_default().iter().rev().take(BLANKS_MAX);
-        let blanks = blanks.take_while(|b| matches!(b, b' ' | b'\t')).count();
-        if blanks > 0 && hint::may_be_named(self.bytes, at - word - blanks, &mut self.run.walked) {
-            self.marks.set(at - word - blanks, Asked::NAMES);
+        let start = at - word;
+        let blanks = blanks_before(self.bytes, start);
+        if blanks > 0 && hint::may_be_named(self.bytes, start - blanks, &mut self.run.walked) {
+            self.marks.set(start - blanks, Asked::NAMES);
+        }
+        // What is not ASCII may be a blank as well.
+        let word = self.bytes.get(start..at).unwrap_or_default();
+        if !word.is_ascii() {
+            let wide = (start..).zip(word.windows(2)).filter(|(_, pair)| *pair == WIDE_BLANK);
+            for (blank, _) in wide {
+                self.marks.set(blank, Asked::NAMES);
+            }
         }
     }
 
@@ -400,17 +484,27 @@ impl Run {
     }
 }
 
-/// Whether something invisible begins at `at`, where a character does.
-fn is_hidden(bytes: &[u8], at: usize) -> bool {
+/// How many blanks stand before `at`.
+fn blanks_before(bytes: &[u8], at: usize) -> usize {
+    let before = bytes.get(..at).unwrap_or_default().iter().rev().take(BLANKS_MAX);
+    before.take_while(|b| matches!(b, b' ' | b'\t')).count()
+}
+
+/// The length of what is invisible and begins at `at`, where a character does. Of what is no control sequence, though it
+/// may begin one, the first byte.
+fn hidden(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..).unwrap_or_default();
-    let Some(first) = rest.first() else { return false };
-    let len = match first {
-        0x1b => return true,
+    let len = match rest.first()? {
+        0x1b => {
+            let parameters = rest.get(2..).unwrap_or_default().iter().take(CSI_CHARS_MAX);
+            let parameters = parameters.take_while(|b| matches!(b, 0x20..=0x3f)).count();
+            return Some(if rest.get(1) == Some(&b'[') { 3 + parameters } else { 1 });
+        }
         0xc0..=0xdf => 2,
         0xe0..=0xef => 3,
         0xf0..=0xff => 4,
-        _ => return false,
+        _ => return None,
     };
     let c = rest.get(..len).and_then(|c| std::str::from_utf8(c).ok());
-    c.and_then(|c| c.chars().next()).is_some_and(is_zero_width)
+    c.and_then(|c| c.chars().next()).filter(|c| is_zero_width(*c)).map(|_| len)
 }

@@ -4,7 +4,8 @@
 //! arrived. Nothing here knows what was removed before, so a word that begins with what was removed is longer here than
 //! for the detector: what is asked of a word must stay true when the word grows at its beginning.
 
-use super::super::class::{BETWEEN, FIELD, NAME, NOTE, PLAIN, RUN, is};
+use super::super::class::{BARE, BETWEEN, FIELD, NAME, NOTE, PLAIN, RUN, is};
+use super::super::cursor::CSI_CHARS_MAX;
 use crate::limits::WINDOW_BYTES;
 use crate::vocabulary::LettersBackwards;
 
@@ -16,14 +17,13 @@ const NAME_BYTES_MAX: usize = 96;
 const AUTHORITY_BYTES: usize = 64;
 /// How long a field of a password file is.
 const FIELD_BYTES_MAX: usize = 64;
-/// How long a control sequence may be.
-const CONTROL_BYTES_MAX: usize = 52;
 /// How far the closing quote of what is compared may be.
 const QUOTED_BYTES_MAX: usize = 410;
 /// The least length of what may be a noted password, of a value by the words before it, and of what is encoded.
 const NOTE_BYTES_MIN: usize = 8;
 const VALUE_BYTES_MIN: usize = 16;
 const ENCODED_BYTES_MIN: usize = 24;
+const BARE_BYTES_MIN: usize = 12;
 const NOTE_BYTES_MAX: usize = 32;
 
 /// What was walked over before, so that nobody walks over it again.
@@ -38,7 +38,19 @@ pub(super) struct Walked {
 impl Walked {
     /// Takes note of a control sequence that may begin at `at`, or anywhere before.
     pub(super) fn control(&mut self, at: usize) {
-        self.control_to = at + CONTROL_BYTES_MAX;
+        self.control_to = at + CSI_CHARS_MAX + 3;
+    }
+
+    /// Whether the byte at `at` may be of a control sequence: its bracket, a parameter, or the letter that ends it.
+    fn may_end_control(&self, bytes: &[u8], at: usize) -> bool {
+        if at >= self.control_to {
+            return false;
+        }
+        let to = if bytes.get(at).is_some_and(|b| matches!(b, 0x20..=0x3f | b'[')) { at + 1 } else { at };
+        let before = bytes.get(..to).unwrap_or_default();
+        let parameters = before.iter().rev().take(CSI_CHARS_MAX).take_while(|b| matches!(b, 0x20..=0x3f));
+        let bracket = to - parameters.count();
+        before.get(..bracket).is_some_and(|before| before.ends_with(b"\x1b["))
     }
 
     /// Whether no control sequence that began before may go as far as `at`.
@@ -59,7 +71,7 @@ pub(super) fn may_assign(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
             }
             Some([next, _]) if !is_plain(*next) => return true,
             Some(_) => {
-                if may_end_user(bytes, at) {
+                if may_end_user(bytes, at, walked) {
                     return true;
                 }
             }
@@ -82,7 +94,7 @@ fn may_have_user(rest: &[u8]) -> bool {
 }
 
 /// Whether the colon at `at` may be the fourth of a password file's line: `…5432:database:user:`.
-fn may_end_user(bytes: &[u8], at: usize) -> bool {
+fn may_end_user(bytes: &[u8], at: usize, walked: &Walked) -> bool {
     let mut end = at;
     for _ in 0..2 {
         let before = bytes.get(..end).unwrap_or_default();
@@ -90,7 +102,8 @@ fn may_end_user(bytes: &[u8], at: usize) -> bool {
         match before.len().checked_sub(len + 1).and_then(|at| before.get(at)) {
             Some(b':') if len > 0 => end -= len + 1,
             Some(b) if !is_plain(*b) => return true,
-            Some(_) | None => return false,
+            Some(_) => return walked.may_end_control(bytes, before.len() - len - 1),
+            None => return false,
         }
     }
     end.checked_sub(1)
@@ -101,8 +114,13 @@ fn may_end_user(bytes: &[u8], at: usize) -> bool {
 /// Whether the comma at `at`, behind a quote, may stand between a name and its value.
 pub(super) fn may_be_in_list(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
     let mut rest = bytes.get(at + 1..).unwrap_or_default().iter().take(20);
-    let next = rest.find(|b| !matches!(b, b' ' | b'\t' | b'\\'));
-    let quoted = next.is_none_or(|b| is_quote(*b) || !is_plain(*b) || matches!(b, b'%' | b'&'));
+    let blank = |b: &&u8| matches!(**b, b' ' | b'\t' | b'\\');
+    let mut next = rest.find(|b| !blank(b));
+    // A kind of string, `b"…"`, or `\u0022`.
+    if next.is_some_and(|b| b"brfuL@".contains(b)) {
+        next = rest.next();
+    }
+    let quoted = next.is_none_or(|b| is_quote(*b) || !is_plain(*b) || matches!(b, b'%' | b'&' | b'0'));
     quoted && may_be_named(bytes, at, walked)
 }
 
@@ -110,6 +128,38 @@ pub(super) fn may_be_in_list(bytes: &[u8], at: usize, walked: &mut Walked) -> bo
 pub(super) fn may_follow_flag(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
     bytes.get(at).is_some_and(|b| matches!(b, b' ' | b'\t') || !is_plain(*b))
         && may_be_named(bytes, at, walked)
+}
+
+/// Whether a word may end directly before the blanks that begin at `at`, and stand before a secret.
+pub(super) fn may_be_said(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
+    let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+    before.is_some_and(|b| !b.is_ascii_whitespace() && *b != b':') && may_be_named(bytes, at, walked)
+}
+
+/// Whether a quoted flag that ends before `end` is one of a user.
+pub(super) fn is_user_flag(bytes: &[u8], end: usize) -> bool {
+    let before = bytes.get(..end).unwrap_or_default();
+    [&b"-u"[..], b"-U", b"-user"].iter().any(|flag| before.ends_with(flag))
+}
+
+/// Whether a tag's name may end before the `>` at `at`: not before an arrow with a blank in front.
+pub(super) fn may_end_tag(bytes: &[u8], at: usize) -> bool {
+    let ends = |b: &u8| is(*b, NAME) || matches!(b, b' ' | b'\t' | b']') || !is_plain(*b);
+    match bytes.get(..at) {
+        Some([.., before, b'-']) => is(*before, NAME) || !is_plain(*before),
+        Some([.., before]) => ends(before),
+        Some([]) | None => false,
+    }
+}
+
+/// Whether what stands around `start..end`, a short run, may be a value that follows a blank. Such a value is longer.
+pub(super) fn may_be_bare(bytes: &[u8], start: usize, end: usize) -> bool {
+    let of_value = |b: &u8| is(*b, BARE) || *b == b'=';
+    let before = bytes.get(..start).unwrap_or_default().iter().rev();
+    let behind = bytes.get(end..).unwrap_or_default().iter();
+    let around = before.take(BARE_BYTES_MIN).take_while(|b| of_value(b)).count()
+        + behind.take(BARE_BYTES_MIN).take_while(|b| of_value(b)).count();
+    end - start + around >= BARE_BYTES_MIN
 }
 
 /// Whether the bracket or blank at `at`, before a quote, may stand before a secret.
@@ -124,7 +174,7 @@ pub(super) fn may_be_argument(bytes: &[u8], at: usize, walked: &mut Walked) -> b
 }
 
 /// Whether the `>` at `at` stands behind an attribute and a blank.
-pub(super) fn may_end_tag(bytes: &[u8], at: usize) -> bool {
+pub(super) fn may_end_attribute(bytes: &[u8], at: usize) -> bool {
     let before = bytes.get(..at).unwrap_or_default().trim_ascii_end();
     before.len() < at && before.last().is_some_and(|b| is_quote(*b) || !is_plain(*b))
 }
@@ -141,15 +191,13 @@ pub(super) fn may_be_named(bytes: &[u8], at: usize, walked: &mut Walked) -> bool
     if at - end > BETWEEN_BYTES_MAX {
         return false;
     }
-    if !walked.is_behind_controls(end) {
-        return true;
-    }
     let from = end.saturating_sub(NAME_BYTES_MAX);
     let mut word = Word::default();
-    for byte in bytes.get(from..end).unwrap_or_default().iter().rev() {
+    for (at, byte) in (from..end).zip(bytes.get(from..end).unwrap_or_default()).rev() {
         if !is(*byte, NAME) {
             // What is encoded or invisible may be of a name, `\u0022`; `name['key'] =`.
             return !byte.is_ascii()
+                || walked.may_end_control(bytes, at)
                 || matches!(byte, b'%' | b'&' | b';')
                 || *byte == b']' && word.first == 0
                 || *byte == b'\\' && word.first == b'u'

@@ -176,13 +176,13 @@ impl Table {
             table.alone(byte, Act::Quote);
         }
         table.alone(b'>', Act::Greater);
-        for letter in (0..=127_u8).filter(u8::is_ascii_alphabetic) {
-            table.begins(b'-', &[letter], Act::Dash);
+        for next in (0..=255_u8).filter(|b| b.is_ascii_alphabetic() || !b.is_ascii() || *b == 0x1b) {
+            table.begins(b'-', &[next], Act::Dash);
         }
         for digit in b'0'..=b'9' {
             table.alone(digit, Act::Digit);
         }
-        for (first, seconds) in [(b'[', &b"R"[..]), (b'%', b"23"), (b'&', b"#a"), (b'\\', b"u")] {
+        for (first, seconds) in [(b'[', &b"R"[..]), (b'%', b"23"), (b'&', b"#acegnq"), (b'\\', b"u")] {
             table.begins(first, seconds, Act::Escape);
         }
         for [first, second] in HIDDEN_LEADS {
