@@ -225,9 +225,12 @@ fn match_one(
     if body.is_mask() {
         return Ok(None);
     }
-    if body.is_name() && (kind.glue == Glue::Refused || body.small == 0) && !is_surely_drawn(cursor, &ahead)?
-    {
-        return Ok(None);
+    // Letters alone may be a name. Directly before a marker they were judged with what stood in its place.
+    if body.digits == 0 && (kind.glue == Glue::Refused || body.small == 0) {
+        let judged = ahead.is_at_marker()?;
+        if judged || body.is_name() && !is_surely_drawn(cursor, &ahead)? {
+            return Ok(None);
+        }
     }
     let verified = if whole { check::verify(kind.checks, cursor, ahead.offset())? } else { None };
     let (source, confidence) = match verified {

@@ -1,3 +1,4 @@
+use super::super::checks;
 use crate::{Confidence, Report, SamePrincipal, Source, egress_text_reporting};
 
 fn made_up(count: usize) -> String {
@@ -50,5 +51,14 @@ fn a_jwt_with_a_header_is_certain() {
         "jwt",
         Source::Format,
         Confidence::High,
+    );
+}
+
+#[test]
+fn letters_before_a_marker_were_judged_with_what_it_stands_for() {
+    checks::stays("dvc_mobile_aaaaHaaaLaNOabaaeaahajaBCDamara[REDACTED:registered]");
+    checks::check(
+        "dvc_mobile_qXkWvTzRbLnMjHgFdSpQcYx[REDACTED:token] dvc_mobile_qXkWvTzRbLnMjHgFdSpQcYx",
+        "dvc_mobile_qXkWvTzRbLnMjHgFdSpQcYx[REDACTED:token] [REDACTED:devcycle-key]",
     );
 }
