@@ -51,3 +51,13 @@ fn a_token_of_many_lines() {
     let header = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIx";
     check(&format!("{header}\n{line}\n{line}.{line}\nnext line\n"), "[REDACTED:jwt]\nnext line\n");
 }
+
+#[test]
+fn a_token_may_break_behind_its_fixed_text_wherever_it_stands() {
+    for before in ["", "x ", "xy "] {
+        check(
+            &format!("{before}glpat-\nFAKEfake0NOTreal1FA\n"),
+            &format!("{before}[REDACTED:gitlab-token]\n"),
+        );
+    }
+}

@@ -267,8 +267,8 @@ impl Table {
                 Some([last]) => {
                     let before = offset.checked_sub(1).and_then(|at| literal.get(at)).copied();
                     let Some(before) = before else { continue };
-                    // No token has a blank in it.
-                    for next in (0..=u8::MAX).filter(|b| !b.is_ascii_whitespace()) {
+                    // No token has a blank in it; the end of a line may be.
+                    for next in (0..=u8::MAX).filter(|b| !matches!(b, b' ' | b'\t')) {
                         add(&mut self.pairs, [*last, next], OF_ANCHOR);
                     }
                     if let Some(list) = self.ends.get_mut(index([before, *last])) {
