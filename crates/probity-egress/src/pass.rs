@@ -5,7 +5,8 @@ use crate::tier::Tier;
 
 /// Tier `T`'s one pass over a text.
 ///
-/// Passing what came out once more changes nothing. Linear in the length of the text; never panics.
+/// Passing what came out once more changes nothing, but for the cases that the crate's documentation names. Linear in the
+/// length of the text; never panics.
 pub fn egress_text<T: Tier>(text: &str) -> Egress<T> {
     egress_text_reporting(text, &mut Report::new())
 }

@@ -33,7 +33,7 @@ const RUN_BYTES_MIN: usize = 8;
 /// Which positions of a block are worth asking the detectors about.
 ///
 /// The detectors are exact and slow; this is fast and only has to be generous. What it needs of the text are pairs of
-/// bytes: a table of all 65,536 says for each whether anything of interest may have it, and nearly all text has none. The
+/// bytes that do not overlap: a table of all 65,536 says for each what it may be of, and nearly all text has none. The
 /// alternatives that lost: a vector search for many literals, which stops at 64 of them and slows down with common words;
 /// and a compiled automaton of all kinds, which costs more to build than most passes take.
 ///
