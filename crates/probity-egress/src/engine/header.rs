@@ -137,6 +137,8 @@ fn line(ahead: &mut Cursor<'_>, one_word: bool) -> Result<Value, Starved> {
         }
         *ahead = next;
     }
-    let long = text.len() >= value::VALUE_CHARS_MAX;
-    Ok(Value { text, quote: None, long, unsettled: false })
+    if text.len() >= value::VALUE_CHARS_MAX {
+        return Value::long(text, None, false, ahead);
+    }
+    Ok(Value { text, quote: None, long: false, unsettled: false })
 }

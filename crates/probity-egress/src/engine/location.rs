@@ -65,7 +65,9 @@ fn url(first: char, cursor: &Cursor<'_>, left: Left) -> Result<Option<usize>, St
 fn begins_host(ahead: &Cursor<'_>) -> Result<bool, Starved> {
     match ahead.peek()? {
         Some('\\') => Ok(path('\\', ahead, Left::OPEN)?.is_some()),
-        next => Ok(next.is_some_and(|c| !ends_url(c))),
+        Some(c) if !ends_url(c) => Ok(true),
+        // A registered secret may stand in what looks like a control sequence, and its marker like a host.
+        _ => Ok(ahead.hidden()? > 0),
     }
 }
 

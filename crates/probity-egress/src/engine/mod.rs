@@ -302,14 +302,15 @@ impl Engine {
         // What is invisible goes through on its own; detectors start at what is visible, and look through the rest.
         let hidden = cursor.hidden()?;
         if hidden > 0 {
-            // What looks like part of a control sequence may begin a registered secret.
+            // What looks like part of a control sequence may begin a registered secret. What stands before it in the
+            // sequence goes with it: without its end it would be visible text, and judged by a second pass.
             if text.as_bytes().get(at) == Some(&0x1b) && self.known.is_any() {
                 for inside in 1..hidden {
                     let raw = cursor.after(inside);
                     if let Some(first) = raw.peek()?
                         && let Some(found) = known::find(&self.known, first, &raw)?
                     {
-                        self.copy(text, at + inside, out);
+                        let found = Found { cut: inside + found.cut, ..found };
                         self.replace(text, found, out, report);
                         return Ok(());
                     }

@@ -157,12 +157,25 @@ fn single(ahead: &mut Cursor<'_>) -> Result<Option<Operator>, Starved> {
     Ok(ahead.eat(':')?.then_some(Operator::Colon))
 }
 
+const TYPE_CHARS_MAX: usize = 32;
+
 /// Skips a type between the colon and the equals sign of a declaration: `token: &str = "…"`.
 fn typed(ahead: &mut Cursor<'_>) -> Result<(), Starved> {
+    let of_type =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '&' | '<' | '>' | '?' | '\'' | '_' | ':');
     let mut kind = ahead.clone();
-    let len =
-        kind.run(32, |c| c.is_ascii_alphanumeric() || matches!(c, '&' | '<' | '>' | '?' | '\'' | '_' | ':'))?;
-    if len > 0 && blanks(&mut kind)? > 0 && kind.eat('=')? && !kind.eat_if(|c| matches!(c, '=' | '>'))? {
+    let mut last = None;
+    for _ in 0..TYPE_CHARS_MAX {
+        let Some(c) = kind.peek()?.filter(|c| of_type(*c)) else { break };
+        last = Some(c);
+        kind.next()?;
+    }
+    // `password: name: =…`: a name of its own.
+    if last.is_some_and(|c| c != ':')
+        && blanks(&mut kind)? > 0
+        && kind.eat('=')?
+        && !kind.eat_if(|c| matches!(c, '=' | '>'))?
+    {
         blanks(&mut kind)?;
         *ahead = kind;
     }

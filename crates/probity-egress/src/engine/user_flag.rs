@@ -81,6 +81,7 @@ impl ShellWord {
                 word.quoted = true;
                 let value = value::read_quoted(ahead, quote)?;
                 word.text.push_str(&value.text);
+                word.unsettled |= value.unsettled;
                 if value.long {
                     word.then = Some(Swallow::Quoted(quote));
                     break;
@@ -104,7 +105,7 @@ impl ShellWord {
                 None => break,
             }
         }
-        word.unsettled = bare.unsettled;
+        word.unsettled |= bare.unsettled || value::cuts_marker(&word.text, ahead)?;
         Ok(Some(word))
     }
 }

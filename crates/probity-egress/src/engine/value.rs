@@ -5,6 +5,9 @@ use super::operator::Quote;
 /// How much of a value is read before it counts as long, and is taken for a secret whatever it says.
 pub(super) const VALUE_CHARS_MAX: usize = 400;
 
+/// How a marker begins.
+const MARKER: &str = "[REDACTED:";
+
 /// A value as far as it was read.
 #[derive(Debug, Clone)]
 pub(super) struct Value {
@@ -17,6 +20,17 @@ pub(super) struct Value {
 }
 
 impl Value {
+    /// A value that goes on at `ahead`, where the limit is reached. A marker may stand across it.
+    pub(super) fn long(
+        text: String,
+        quote: Option<Quote>,
+        unsettled: bool,
+        ahead: &Cursor<'_>,
+    ) -> Result<Self, Starved> {
+        let is_cut = cuts_marker(&text, ahead)?;
+        Ok(Self { text, quote, long: true, unsettled: unsettled || is_cut })
+    }
+
     /// A marker stands in it: it has been dealt with. This comes before every other question, for what a marker replaced
     /// may have answered them differently.
     pub(super) fn is_marked(&self) -> bool {
@@ -42,7 +56,7 @@ pub(super) fn read_quoted(ahead: &mut Cursor<'_>, quote: Quote) -> Result<Value,
             }
         }
     }
-    Ok(Value { text, quote: Some(quote), long: true, unsettled: false })
+    Value::long(text, Some(quote), false, ahead)
 }
 
 /// Reads a value without quotes.
@@ -62,7 +76,7 @@ pub(super) fn read_bare(ahead: &mut Cursor<'_>) -> Result<Value, Starved> {
             }
         }
     }
-    Ok(Value { text, quote: None, long: true, unsettled: bare.unsettled })
+    Value::long(text, None, bare.unsettled, ahead)
 }
 
 /// What stands for itself between quotes of any kind.
@@ -175,11 +189,20 @@ impl Bare {
 
 /// Whether a marker stands in `text`, or begins where it ends.
 pub(super) fn holds_marker(text: &str) -> bool {
-    text.split("[REDACTED:").skip(1).any(|rest| {
+    text.split(MARKER).skip(1).any(|rest| {
         let name =
             rest.trim_start_matches(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
         name.is_empty() || name.starts_with(']')
     })
+}
+
+/// Whether a marker begins in what was read last, and goes on at `ahead`.
+pub(super) fn cuts_marker(text: &str, ahead: &Cursor<'_>) -> Result<bool, Starved> {
+    let cut = text.rfind('[').and_then(|at| text.get(at..)).filter(|cut| MARKER.starts_with(cut));
+    match cut.and_then(|cut| MARKER.get(cut.len()..)) {
+        Some(rest) => ahead.clone().literal(rest),
+        None => Ok(false),
+    }
 }
 
 /// Whether the bracket just read closes what the value stands in: nothing that a value is made of follows.

@@ -44,6 +44,10 @@ fn a_seam_is_judged_once() {
         format!("pw=,wandb {drawn}:"),
         format!("authorization:aaaaaa7a\n{}...", draw.github()),
         "a://^aaaaaaaaaXaaa63@".to_owned(),
+        "password: 1password: =Token ".to_owned(),
+        // A marker where the reading of a long value ends.
+        format!("=Token {}/{}://a", "a".repeat(15), crate::made_up::token("", 371)),
+        format!("-u \"a:{}://a", crate::made_up::token("", 390)),
         format!("glrt-aaapassword-----BEGIN1{drawn}"),
         format!(
             "TOKEN=[aaaaaaaa\n69aaaa98\n{}",
@@ -61,4 +65,25 @@ fn a_seam_is_judged_once() {
 #[test]
 fn an_address_goes_with_all_of_its_password() {
     assert_eq!(egress_text::<Human>("see postgres://u:p^ss77@h/x now").as_str(), "see [REDACTED:url] now");
+}
+
+/// The secret ends what looked invisible: what stood before it in the sequence must not become text that is judged anew.
+#[test]
+fn a_registered_secret_in_a_control_sequence_goes_with_its_beginning() {
+    assert!(probity_egress::register_secret("5550123456789"));
+    becomes("a \u{1b}[1;5550123456789mb", "a [REDACTED:registered]mb");
+    for text in [
+        "\u{1b}[1://5550123456789",
+        "\u{1b}[/15550123456789",
+        "\u{1b}[://1/5550123456789",
+        "a://\u{1b}[5550123456789m",
+        "password: !brown \u{1b}[5550123456789m!brown",
+        "password: !brown\u{1b}[5550123456789m!brown",
+    ] {
+        let once = egress_text::<SamePrincipal>(text);
+        becomes(once.as_str(), once.as_str());
+        let human = egress_text::<Human>(text);
+        assert!(!human.as_str().contains("0123456789"), "{human}");
+        assert_eq!(egress_text::<Human>(human.as_str()), human, "twice for {text:?}");
+    }
 }
