@@ -4,6 +4,7 @@ use probity_egress::{SamePrincipal, egress_error};
 use serde::{Deserialize, Serialize};
 
 use crate::cancel::Cancel;
+use crate::digest::Digest;
 use crate::future::BoxFuture;
 use crate::gate::{FrozenCall, Seat};
 use crate::ids::PolicyName;
@@ -15,6 +16,14 @@ use crate::ids::PolicyName;
 pub trait Policy: Send + Sync {
     /// The name under which its verdicts are recorded. Stable, and unique in one task.
     fn name(&self) -> &PolicyName;
+
+    /// What it judges by now: differs whenever its rules do, and is the same for the same rules in every process.
+    ///
+    /// It is read before and after each judgement; where the two differ, the judgement is void and asked for again. A
+    /// person's approval is bound to it. The default names the policy alone, for policies whose rules are code.
+    fn epoch(&self) -> Digest {
+        Digest::of("probity.policy-epoch.v1", &[self.name().as_str().as_bytes()])
+    }
 
     /// Judges one call at one seat. `cancel` is the task's signal.
     ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    BoxFuture, Cancel, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolSpec, Verdict,
+    BoxFuture, Cancel, Digest, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolSpec, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,8 @@ pub struct RulePolicy {
     name: PolicyName,
     rules: Arc<Rules>,
     otherwise: Otherwise,
+    // INVARIANT: the digest of the rules and of what is said where none matches.
+    epoch: Digest,
 }
 
 #[derive(Debug)]
@@ -69,7 +71,8 @@ impl RulePolicy {
             parsed.collect()
         };
         let rules = Rules { allow: parse(&lists.allow)?, ask: parse(&lists.ask)?, deny: parse(&lists.deny)? };
-        Ok(Self { name, rules: Arc::new(rules), otherwise })
+        let epoch = epoch_of(lists, otherwise);
+        Ok(Self { name, rules: Arc::new(rules), otherwise, epoch })
     }
 
     /// What the rules say of a call.
@@ -97,6 +100,20 @@ impl RulePolicy {
     }
 }
 
+fn epoch_of(lists: &RuleLists, otherwise: Otherwise) -> Digest {
+    let otherwise: &[u8] = match otherwise {
+        Otherwise::Abstain => b"abstain",
+        Otherwise::Ask => b"ask",
+    };
+    let list = |name: &str, rules: &[String]| {
+        let rules: Vec<&[u8]> = rules.iter().map(|rule| rule.as_bytes()).collect();
+        *Digest::of(name, &rules).as_bytes()
+    };
+    let lists = [list("allow", &lists.allow), list("ask", &lists.ask), list("deny", &lists.deny)];
+    let [allow, ask, deny] = &lists;
+    Digest::of("probity.rules-epoch.v1", &[allow, ask, deny, otherwise])
+}
+
 fn first<'a>(rules: &'a [Rule], call: &FrozenCall, reading: Reading) -> Option<&'a Rule> {
     rules.iter().find(|rule| rule.matches(call, reading))
 }
@@ -104,6 +121,10 @@ fn first<'a>(rules: &'a [Rule], call: &FrozenCall, reading: Reading) -> Option<&
 impl Policy for RulePolicy {
     fn name(&self) -> &PolicyName {
         &self.name
+    }
+
+    fn epoch(&self) -> Digest {
+        self.epoch
     }
 
     fn judge<'a>(
