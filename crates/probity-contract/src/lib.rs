@@ -24,8 +24,9 @@ pub use cancel::Cancel;
 pub use digest::{Digest, DigestError};
 pub use future::{BoxFuture, BoxStream};
 pub use gate::{
-    Asker, CallFacts, Denial, DenialCode, FreezeError, FrozenCall, Grant, Judgement, Opinion, PendingCall,
-    Permit, Roster, RosterError, Ruling, Said, Seat, rule,
+    Asker, Bench, BenchError, CallFacts, CallView, Denial, DenialCode, Epoch, FreezeError, FrozenCall, Grant,
+    Judgement, Level, Opinion, PendingCall, Permit, QuestionFacts, Remembered, Roster, RosterError, Ruling,
+    Said, Seat, rule,
 };
 pub use ids::{CallId, ItemId, ModelCallId, ModelName, NameError, PolicyName, PrincipalId, RunId, ToolName};
 pub use item::{Content, Item, NativePart, Origin, ProposedCall, ReplyPart, ReplyPartKind};

@@ -14,6 +14,12 @@ pub const JSON_DEPTH_MAX: usize = 64;
 pub const JUDGE_TIMEOUT_MS: u64 = 5_000;
 /// Seconds that a question to a person stays open.
 pub const APPROVAL_TTL_S: u64 = 86_400;
+/// Tasks above a task that another one has started.
+pub const SUBAGENT_DEPTH_MAX: usize = 4;
+/// Times that a person may change the arguments of one call.
+pub const EDITS_MAX: u32 = 8;
+/// Times that a person is asked about one call, edits included.
+pub const QUESTIONS_PER_CALL_MAX: u32 = 16;
 /// Bytes of one model reply over all its parts, each of which counts for a kilobyte more than it says.
 pub const REPLY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Tool calls that one model reply may propose.

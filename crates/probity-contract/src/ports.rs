@@ -53,6 +53,8 @@ pub enum Answer {
     Approve {
         /// Who says so.
         by: PrincipalId,
+        /// How many more times the very same call may run in this run without a question. Usually none.
+        more: u32,
     },
     /// It must not run.
     Refuse {
@@ -60,6 +62,16 @@ pub enum Answer {
         by: PrincipalId,
         /// Why, in words that the model may read.
         reason: String,
+        /// Whether the very same call is refused without a question for the rest of the run.
+        for_good: bool,
+    },
+    /// The call shall run with other arguments. They come before the tool and all policies like a call of the model's, and
+    /// whoever asks about them asks again.
+    Edit {
+        /// Who says so.
+        by: PrincipalId,
+        /// The arguments, a JSON object.
+        arguments: String,
     },
     /// There is nobody to ask.
     Nobody,

@@ -231,6 +231,9 @@ pub enum Fact {
         call: CallId,
         /// The digest in question.
         digest: Digest,
+        /// What stands for the question; `None` in records from before there was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        binding: Option<Digest>,
         /// Which policies asked.
         askers: Vec<PolicyName>,
         /// Until when an answer counts, in run milliseconds.
@@ -240,7 +243,7 @@ pub enum Fact {
     Answered {
         /// The call.
         call: CallId,
-        /// The digest that the answer is for.
+        /// The digest that the answer is for: the question's binding, or the call's in records from before there was one.
         digest: Digest,
         /// The answer.
         answer: AnswerKind,
@@ -254,6 +257,9 @@ pub enum Fact {
         call: CallId,
         /// What a repetition would do.
         effect: Effect,
+        /// The question whose approval this start uses up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        redeems: Option<Digest>,
     },
     /// The tool came back, or is known not to.
     ToolFinished {
@@ -325,6 +331,9 @@ pub struct RunStarted {
     pub tools: Vec<ToolSpec>,
     /// The policies.
     pub policies: Vec<PolicyName>,
+    /// The policies of the tasks above, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inherited: Vec<Vec<PolicyName>>,
     /// The limits.
     pub limits: Limits,
     /// How much content is kept.
@@ -398,6 +407,8 @@ pub enum AnswerKind {
     Approved,
     /// Refused.
     Refused,
+    /// Approved with other arguments.
+    Edited,
     /// There was nobody to ask.
     Nobody,
     /// Too late, a second one, or for another digest: without effect.

@@ -123,9 +123,15 @@ impl fmt::Debug for ModelEvent {
 impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Approve { by } => f.debug_struct("Approve").field("by", by).finish(),
-            Self::Refuse { by, reason } => {
-                f.debug_struct("Refuse").field("by", by).field("reason", &Shown(reason)).finish()
+            Self::Approve { by, more } => {
+                f.debug_struct("Approve").field("by", by).field("more", more).finish()
+            }
+            Self::Refuse { by, reason, for_good } => {
+                let mut shown = f.debug_struct("Refuse");
+                shown.field("by", by).field("reason", &Shown(reason)).field("for_good", for_good).finish()
+            }
+            Self::Edit { by, arguments } => {
+                f.debug_struct("Edit").field("by", by).field("arguments", &Shown(arguments)).finish()
             }
             Self::Nobody => f.write_str("Nobody"),
         }

@@ -51,11 +51,11 @@ fn content_prints_without_a_credential() {
     check_debug(&Kept::Full(words().into()));
     check_debug(&Stop::Other(words()));
     let policy = crate::ids::PolicyName::new("rules").unwrap();
-    check_debug(&Asker { policy, reason: words() });
+    check_debug(&Asker { level: crate::gate::Level::OWN, policy, reason: words() });
     check_debug(&Verdict::Deny { reason: words() });
     check_debug(&ModelEvent::CallArguments { part: 0, delta: words() });
     let by = crate::ids::PrincipalId::new("ada").unwrap();
-    check_debug(&Answer::Refuse { by, reason: words() });
+    check_debug(&Answer::Refuse { by, reason: words(), for_good: false });
     let (root, path, resolved) = ("work".to_owned(), token(), token());
     check_debug(&Target::Path { root, path, resolved, access: Access::Read, recursive: false });
 }

@@ -3,11 +3,18 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Content, ContentSetting, Label, Limits, Model, ModelParams, Origin, Policy, Prices, PrincipalId, Roster,
-    RosterError, RunId, Tool, ToolChoice,
+    Bench, Content, ContentSetting, Label, Limits, Model, ModelParams, Origin, Policy, Prices, PrincipalId,
+    Roster, RunId, Tool, ToolChoice,
 };
 
+use crate::driver::StartError;
 use crate::run::{FirstItem, RunSpec};
+
+/// A task above: on whose behalf it acts, and who judges its calls.
+pub(crate) struct Above {
+    pub(crate) principal: PrincipalId,
+    pub(crate) policies: Vec<Arc<dyn Policy>>,
+}
 
 /// One task: a model, what it shall read, what it may call, who judges, and what it may spend.
 ///
@@ -16,6 +23,7 @@ pub struct Task {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) policies: Vec<Arc<dyn Policy>>,
+    pub(crate) above: Vec<Above>,
     title: Option<String>,
     principal: PrincipalId,
     prices: Option<Prices>,
@@ -36,6 +44,7 @@ impl Task {
             model,
             tools: Vec::new(),
             policies: Vec::new(),
+            above: Vec::new(),
             title: None,
             principal,
             prices,
@@ -85,6 +94,14 @@ impl Task {
         self
     }
 
+    /// Adds the task that has started this one, or the one above the last that was added. Its policies judge every call as
+    /// well, so that this task can do nothing that the one above could not.
+    #[must_use]
+    pub fn started_by(mut self, principal: PrincipalId, policies: Vec<Arc<dyn Policy>>) -> Self {
+        self.above.push(Above { principal, policies });
+        self
+    }
+
     /// Sets the limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -127,9 +144,16 @@ impl Task {
     /// The plain data of the task, as run `run` started at `started_at_unix_ms`.
     ///
     /// # Errors
-    /// When two policies have one name.
-    pub fn spec(&self, run: RunId, started_at_unix_ms: u64) -> Result<RunSpec, RosterError> {
-        let roster = Roster::new(self.policies.iter().map(|policy| policy.name().clone()).collect())?;
+    /// When two policies of one task have one name, or too many tasks are above.
+    pub fn spec(&self, run: RunId, started_at_unix_ms: u64) -> Result<RunSpec, StartError> {
+        let roster = |policies: &[Arc<dyn Policy>]| {
+            Roster::new(policies.iter().map(|policy| policy.name().clone()).collect())
+        };
+        let mut levels = vec![roster(&self.policies)?];
+        for above in &self.above {
+            levels.push(roster(&above.policies)?);
+        }
+        let bench = Bench::try_from(levels)?;
         let mut items = self.items.clone();
         let content = Content::Person(Arc::from(self.prompt.as_str()));
         items.push(FirstItem { origin: Origin::Principal, label: Label::trusted(), content });
@@ -143,7 +167,8 @@ impl Task {
             params: Arc::new(self.params.clone()),
             tools: self.tools.iter().map(|tool| tool.spec().clone()).collect(),
             first_tool_choice: self.first_tool_choice.clone(),
-            roster,
+            principals_above: self.above.iter().map(|above| above.principal.clone()).collect(),
+            bench,
             limits: self.limits.clone(),
             content: self.content,
             items,

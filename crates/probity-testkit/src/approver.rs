@@ -27,14 +27,14 @@ impl ScriptedApprover {
     #[must_use]
     pub fn approving(who: &str) -> Self {
         let by = principal(who);
-        Self::new(move |_| Some(Answer::Approve { by: by.clone() }))
+        Self::new(move |_| Some(Answer::Approve { by: by.clone(), more: 0 }))
     }
 
     /// A person called `who` who refuses everything.
     #[must_use]
     pub fn refusing(who: &str, reason: &str) -> Self {
         let (by, reason) = (principal(who), reason.to_owned());
-        Self::new(move |_| Some(Answer::Refuse { by: by.clone(), reason: reason.clone() }))
+        Self::new(move |_| Some(Answer::Refuse { by: by.clone(), reason: reason.clone(), for_good: false }))
     }
 
     /// A person who never answers.

@@ -24,6 +24,7 @@ fn run_started() -> Fact {
         params: ModelParams::default(),
         tools: vec![],
         policies: vec![],
+        inherited: Vec::new(),
         limits: Limits::default(),
         content: ContentSetting::Full,
         output_schema: None,
@@ -46,7 +47,7 @@ fn emissions() -> Vec<Emission> {
             label: Label::untrusted(),
             body: Body::Notice { text: id },
         };
-        let started = Fact::ToolStarted { call, effect: Effect::Pure };
+        let started = Fact::ToolStarted { call, effect: Effect::Pure, redeems: None };
         let finished = Fact::ToolFinished {
             call,
             outcome: ToolOutcomeKind::Succeeded,

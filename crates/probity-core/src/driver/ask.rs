@@ -19,7 +19,7 @@ pub(super) async fn ask(
     left: Duration,
     watch: Watch,
 ) -> Outcome {
-    let frozen = Arc::clone(&question.call);
+    let (frozen, binding) = (Arc::clone(question.call()), question.binding());
     let answer = match approver {
         None => Answer::Nobody,
         Some(approver) => {
@@ -40,5 +40,5 @@ pub(super) async fn ask(
             }
         }
     };
-    Outcome::Answered { call: frozen.id(), digest: frozen.digest(), answer }
+    Outcome::Answered { call: frozen.id(), binding, answer }
 }

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Approver, BoxFuture, Cancel, Clock, Durability, Emission, Ending, Event, FailureLane, Journal, Model,
-    Observer, RosterError, RunId, Tool, ToolName, Usage,
+    Approver, BenchError, BoxFuture, Cancel, Clock, Durability, Emission, Ending, Event, FailureLane,
+    Journal, Model, Observer, RosterError, RunId, Tool, ToolName, Usage,
 };
 use probity_egress::{
     Egress, EgressValue, SamePrincipal, egress_error, egress_panic, egress_text, egress_value,
@@ -104,6 +104,9 @@ pub enum StartError {
     /// Two policies with one name.
     #[error(transparent)]
     Roster(#[from] RosterError),
+    /// Too many tasks above.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
     /// The task itself is not sound.
     #[error(transparent)]
     Spec(#[from] SpecError),
@@ -132,7 +135,7 @@ pub fn run_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result
 struct Driver {
     model: Arc<dyn Model>,
     tools: HashMap<ToolName, Arc<dyn Tool>>,
-    policies: judge::Bench,
+    judges: judge::Judges,
     approver: Option<Arc<dyn Approver>>,
     journal: Option<Box<dyn Journal>>,
     clock: Arc<dyn Clock>,
@@ -164,7 +167,7 @@ impl Driver {
         Self {
             model: task.model,
             tools: spec.tools.iter().map(|tool| tool.name.clone()).zip(task.tools).collect(),
-            policies: spec.roster.names().iter().cloned().zip(task.policies).collect(),
+            judges: judge::Judges::new(&spec.bench, task.policies, task.above),
             approver: host.approver,
             journal: Some(host.journal),
             clock: host.clock,
@@ -270,13 +273,14 @@ impl Driver {
                     );
                 }
                 Step::Judge { call, seat } => {
-                    let (bench, owed) = (Arc::clone(&self.policies), Owed::Opinions(call.id(), seat));
+                    let (judges, owed) = (self.judges.clone(), Owed::Opinions(call.id(), seat));
                     let (cancel, watch) = (self.cancel.clone(), self.watch.clone());
-                    self.start(owed, judge::hear(bench, call, seat, self.judge_timeout, cancel, watch));
+                    self.start(owed, judge::hear(judges, call, seat, self.judge_timeout, cancel, watch));
                 }
                 Step::Ask { question } => {
-                    let owed = Owed::Answer(question.call.id(), question.call.digest());
-                    let left = Duration::from_millis(question.expires_at_ms.saturating_sub(self.now_ms()));
+                    let owed = Owed::Answer(question.call().id(), question.binding());
+                    let expires_at_ms = question.facts().expires_at_ms;
+                    let left = Duration::from_millis(expires_at_ms.saturating_sub(self.now_ms()));
                     self.start(owed, ask::ask(self.approver.clone(), question, left, self.watch.clone()));
                 }
                 Step::RunTool { permit, timeout_ms } => {

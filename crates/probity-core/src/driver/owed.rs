@@ -29,7 +29,7 @@ impl Owed {
             }
             // Nobody was heard, and that denies.
             Self::Opinions(call, seat) => Outcome::Judged { call, seat, opinions: Vec::new() },
-            Self::Answer(call, digest) => Outcome::Answered { call, digest, answer: Answer::Nobody },
+            Self::Answer(call, binding) => Outcome::Answered { call, binding, answer: Answer::Nobody },
             Self::Result(call) => {
                 let result = Err(ToolError::new(ToolErrorClass::Panicked, words));
                 Outcome::ToolFinished { call, result, output_bytes: 0, ran_ms: 0 }

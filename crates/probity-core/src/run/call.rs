@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Arguments, CallId, Denial, DenialCode, FrozenCall, Grant, Judgement, Opinion, PendingCall, Permit,
-    Roster, Ruling, Seat, ToolName,
+    Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant, Judgement,
+    Opinion, PendingCall, Permit, Ruling, Seat, ToolName,
 };
+use probity_egress::{Egress, SamePrincipal};
 use serde::{Deserialize, Serialize};
+
+use super::words;
 
 /// A proposed call and how far it has come.
 ///
@@ -23,13 +26,30 @@ pub(crate) struct Call {
     pub(crate) sent: bool,
     /// Whether a permit was made; the call then counts against the limit of tool calls.
     pub(crate) started: bool,
+    /// Whether time has passed since it was frozen: in a question, or in a pause.
+    pub(crate) waited: bool,
+    /// How often people were asked about it.
+    pub(crate) questions: u32,
+    /// How often a person has changed its arguments.
+    pub(crate) edits: u32,
     pub(crate) frozen: Option<Arc<FrozenCall>>,
     pub(crate) question: Option<PendingCall>,
     pub(crate) grant: Option<Grant>,
+    /// Who has allowed it at the first seats, for people.
+    #[serde(skip)]
+    pub(crate) allowed_by: Vec<Egress<SamePrincipal>>,
     #[serde(skip)]
     hearing: Option<Judgement>,
     #[serde(skip)]
     permit: Option<Permit>,
+}
+
+/// A call that a person refused for the rest of the run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RefusedForGood {
+    /// What it has in common with the very same call.
+    pub(crate) alike: Digest,
+    pub(crate) reason: String,
 }
 
 /// Where a call stands.
@@ -40,10 +60,14 @@ pub(crate) enum Stage {
     Resolving { tool: ToolName, arguments: Arguments },
     /// The policies shall judge.
     Judging,
+    /// Those of the tasks above shall judge.
+    Inheriting,
     /// A person shall decide.
     Asking,
     /// Allowed; waits for a free place.
     Cleared,
+    /// The tool shall tell once more what the call touches.
+    Reresolving,
     /// The policies judge once more, just before the effect.
     Rechecking,
     /// The permit is there.
@@ -68,7 +92,7 @@ pub(crate) enum Heard {
     /// Everybody allows.
     Cleared,
     /// A person must be asked.
-    Ask(Vec<probity_contract::Asker>),
+    Ask(Vec<Asker>),
     /// The call will not run.
     Denied(Denial),
 }
@@ -82,9 +106,13 @@ impl Call {
             stage,
             sent: false,
             started: false,
+            waited: false,
+            questions: 0,
+            edits: 0,
             frozen: None,
             question: None,
             grant: None,
+            allowed_by: Vec::new(),
             hearing: None,
             permit: None,
         }
@@ -96,7 +124,24 @@ impl Call {
 
     /// Whether the call takes one of the places for calls at work.
     pub(crate) const fn is_at_work(&self) -> bool {
-        matches!(self.stage, Stage::Rechecking | Stage::Permitted | Stage::Running)
+        matches!(self.stage, Stage::Reresolving | Stage::Rechecking | Stage::Permitted | Stage::Running)
+    }
+
+    /// Which seat its stage is heard at.
+    pub(crate) const fn seat(&self) -> Option<Seat> {
+        match self.stage {
+            Stage::Judging if self.edits > 0 => Some(Seat::EditRecheck),
+            Stage::Judging => Some(Seat::Adjudicate),
+            Stage::Inheriting => Some(Seat::Inherited),
+            Stage::Rechecking => Some(Seat::ExecuteRecheck),
+            Stage::Resolving { .. }
+            | Stage::Asking
+            | Stage::Cleared
+            | Stage::Reresolving
+            | Stage::Permitted
+            | Stage::Running
+            | Stage::Settled(_) => None,
+        }
     }
 
     /// Moves to a stage whose step was not handed out yet.
@@ -107,51 +152,66 @@ impl Call {
 
     /// Puts the call before the policies just before its effect, as if nothing had been started for it.
     pub(crate) fn judge_again(&mut self) {
-        self.enter(Stage::Rechecking);
-        (self.started, self.hearing, self.permit) = (false, None, None);
+        self.enter(Stage::Reresolving);
+        (self.started, self.waited, self.hearing, self.permit) = (false, true, None, None);
     }
 
     /// Takes what was said at `seat` and tells where it leads.
-    pub(crate) fn hear(&mut self, seat: Seat, opinions: &[Opinion], roster: &Roster) -> Heard {
+    pub(crate) fn hear(&mut self, seat: Seat, opinions: &[Opinion], bench: &Bench) -> Heard {
         let Some(frozen) = &self.frozen else {
             return Heard::Denied(incomplete(seat));
         };
-        let hearing = self.hearing.get_or_insert_with(|| {
-            let mut hearing = Judgement::open(Arc::clone(frozen), roster.clone());
-            // A pause has ended the first hearing. The same policies are heard now, under what is in force now, so what
-            // they say counts for the first seat as well.
-            if seat == Seat::ExecuteRecheck {
-                hearing.hear(Seat::Adjudicate, opinions);
-            }
-            hearing
-        });
-        match hearing.hear(seat, opinions) {
+        let after_pause = self.hearing.is_none() && seat == Seat::ExecuteRecheck;
+        let hearing = self.hearing.get_or_insert_with(|| Judgement::open(Arc::clone(frozen), bench.clone()));
+        let ruling =
+            if after_pause { hearing.hear_after_pause(opinions) } else { hearing.hear(seat, opinions) };
+        match ruling {
             Ruling::Allow => Heard::Cleared,
             Ruling::Ask(askers) => Heard::Ask(askers),
             Ruling::Deny(denial) => Heard::Denied(denial),
         }
     }
 
-    /// Makes the permit from the finished hearing.
+    /// Who has asked so far, and by what everybody judged.
+    pub(crate) fn asked(&self) -> (Vec<Asker>, Vec<Epoch>) {
+        self.hearing.as_ref().map(|hearing| (hearing.askers(), hearing.epochs().to_vec())).unwrap_or_default()
+    }
+
+    /// Whether there is a grant that answers all that was asked.
+    pub(crate) fn is_answered(&self) -> bool {
+        let hearing = self.hearing.as_ref();
+        hearing.zip(self.grant.as_ref()).is_some_and(|(hearing, grant)| hearing.is_answered_by(grant))
+    }
+
+    /// Puts other arguments in place of those that were judged: nothing of what was said of the call holds any more.
+    pub(crate) fn edit(&mut self, tool: ToolName, arguments: Arguments) {
+        self.edits += 1;
+        (self.frozen, self.question, self.grant, self.hearing) = (None, None, None, None);
+        self.enter(Stage::Resolving { tool, arguments });
+    }
+
+    /// Makes the permit from the finished hearing, and tells which question's approval it uses up.
     ///
     /// # Errors
     /// The denial.
-    pub(crate) fn mint(&mut self, now_ms: u64) -> Result<(), Denial> {
+    pub(crate) fn mint(&mut self, now_ms: u64) -> Result<Option<Digest>, Denial> {
         let mut hearing = self.hearing.take().ok_or_else(|| incomplete(Seat::ExecuteRecheck))?;
         if let Some(grant) = &self.grant {
             hearing.grant(grant.clone());
         }
-        self.permit = Some(hearing.permit(now_ms)?);
-        Ok(())
+        let permit = hearing.permit(now_ms)?;
+        let redeems = permit.redeems();
+        self.permit = Some(permit);
+        Ok(redeems)
     }
 
-    /// Hands the permit out, once.
-    pub(crate) const fn take_permit(&mut self) -> Option<Permit> {
+    /// Hands the permit out, once; with it goes the grant, which is for one start.
+    pub(crate) fn take_permit(&mut self) -> Option<Permit> {
+        self.grant = None;
         self.permit.take()
     }
 }
 
 fn incomplete(seat: Seat) -> Denial {
-    let reason = "not every policy could be heard".to_owned();
-    Denial { code: DenialCode::Incomplete, seat, by: None, reason }
+    words::denial(DenialCode::Incomplete, seat, "not every policy could be heard".to_owned())
 }

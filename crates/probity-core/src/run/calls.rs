@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use probity_contract::{CallId, LimitKind, Seat};
+use probity_contract::{CallId, LimitKind};
 
 use super::call::{Call, Stage};
 use super::{Phase, Run, Step, Unexpected};
@@ -42,18 +42,25 @@ impl Run {
                 (Stage::Resolving { tool, arguments }, _) => {
                     Some(Step::Resolve { call: call.id, tool: tool.clone(), arguments: arguments.clone() })
                 }
-                (Stage::Judging, Some(frozen)) => {
-                    Some(Step::Judge { call: Arc::clone(frozen), seat: Seat::Adjudicate })
+                (Stage::Judging | Stage::Inheriting | Stage::Rechecking, Some(frozen)) => {
+                    call.seat().map(|seat| Step::Judge { call: Arc::clone(frozen), seat })
                 }
-                (Stage::Rechecking, Some(frozen)) => {
-                    Some(Step::Judge { call: Arc::clone(frozen), seat: Seat::ExecuteRecheck })
+                (Stage::Reresolving, Some(frozen)) => {
+                    let (tool, arguments) = (frozen.tool().clone(), frozen.arguments().clone());
+                    Some(Step::Resolve { call: call.id, tool, arguments })
                 }
                 (Stage::Asking, _) => call.question.clone().map(|question| Step::Ask { question }),
                 (Stage::Permitted, _) => {
                     call.take_permit().map(|permit| Step::RunTool { permit, timeout_ms })
                 }
                 (
-                    Stage::Judging | Stage::Rechecking | Stage::Cleared | Stage::Running | Stage::Settled(_),
+                    Stage::Judging
+                    | Stage::Inheriting
+                    | Stage::Reresolving
+                    | Stage::Rechecking
+                    | Stage::Cleared
+                    | Stage::Running
+                    | Stage::Settled(_),
                     _,
                 ) => None,
             };

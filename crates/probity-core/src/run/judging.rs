@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use probity_contract::limits::{APPROVAL_TTL_S, THROWN_LINE_CHARS_MAX};
+use probity_contract::limits::{APPROVAL_TTL_S, EDITS_MAX, QUESTIONS_PER_CALL_MAX, THROWN_LINE_CHARS_MAX};
 use probity_contract::{
-    Answer, AnswerKind, Asker, CallFacts, CallId, Denial, DenialCode, Digest, Effect, Event, Fact,
-    FrozenCall, Opinion, PendingCall, Said, Seat, Target, ToolError, Verdict,
+    Answer, AnswerKind, CallFacts, CallId, Denial, DenialCode, Digest, Effect, Event, Fact, FrozenCall,
+    Grant, Opinion, PendingCall, PrincipalId, QuestionFacts, Said, Seat, Target, ToolError, Verdict,
 };
 use probity_egress::{Egress, SamePrincipal, Words, one_line_untrusted};
 
-use super::call::{Call, Heard, Settled, Stage};
+use super::call::{Heard, RefusedForGood, Settled, Stage};
 use super::places::limit;
 use super::settling::EVENT_SUMMARY_CHARS_MAX;
 use super::{Run, Unexpected, words};
@@ -20,41 +20,49 @@ impl Run {
         id: CallId,
         result: Result<Vec<Target>, ToolError>,
     ) -> Result<(), Unexpected> {
-        let (run, principal) = (self.state.spec.run.clone(), self.state.spec.principal.clone());
-        let label = self.state.label.clone();
         let call = self.call_mut(id)?;
-        let (Stage::Resolving { tool, arguments }, true) = (&call.stage, call.sent) else {
-            return Err(Unexpected);
+        let again = match (&call.stage, call.sent) {
+            (Stage::Resolving { .. }, true) => None,
+            (Stage::Reresolving, true) => call.frozen.clone(),
+            _ => return Err(Unexpected),
         };
-        let (tool, arguments) = (tool.clone(), arguments.clone());
         let targets = match result {
             Ok(targets) => targets,
             // Also where the tool says that it was cancelled: a task that is has ended, and no outcome comes here.
             Err(error) => {
                 let reason = words::line(&error.message).as_str().to_owned();
-                let denial =
-                    Denial { code: DenialCode::TargetsFailed, seat: Seat::Targets, by: None, reason };
-                self.deny(id, denial);
+                self.deny(id, words::denial(DenialCode::TargetsFailed, Seat::Targets, reason));
                 return Ok(());
             }
         };
+        match again {
+            None => self.freeze_with(id, targets),
+            Some(frozen) if frozen.targets() == targets => {
+                self.call_mut(id)?.enter(Stage::Rechecking);
+                Ok(())
+            }
+            Some(_) => {
+                let reason = "what the call touches has changed since it was judged".to_owned();
+                self.deny(id, words::denial(DenialCode::TargetsChanged, Seat::Targets, reason));
+                Ok(())
+            }
+        }
+    }
+
+    fn freeze_with(&mut self, id: CallId, targets: Vec<Target>) -> Result<(), Unexpected> {
+        let (run, principal) = (self.state.spec.run.clone(), self.state.spec.principal.clone());
+        let label = self.state.label.clone();
+        let Stage::Resolving { tool, arguments } = self.call_mut(id)?.stage.clone() else {
+            return Err(Unexpected);
+        };
         let tool_digest = self.state.spec.tool(tool.as_str()).map(probity_contract::ToolSpec::digest);
         let frozen = tool_digest.and_then(|tool_digest| {
-            let facts = CallFacts {
-                run,
-                call: id,
-                principal,
-                tool,
-                tool_digest,
-                arguments,
-                targets,
-                label: label.clone(),
-            };
+            let facts = CallFacts { run, call: id, principal, tool, tool_digest, arguments, targets, label };
             FrozenCall::freeze(facts).ok()
         });
         let Some(frozen) = frozen else {
             let reason = "the call could not be frozen".to_owned();
-            self.deny(id, Denial { code: DenialCode::TargetsFailed, seat: Seat::Targets, by: None, reason });
+            self.deny(id, words::denial(DenialCode::TargetsFailed, Seat::Targets, reason));
             return Ok(());
         };
         self.freeze(id, Arc::new(frozen))
@@ -75,6 +83,12 @@ impl Run {
             tool: words::line(frozen.tool().as_str()),
             arguments: one_line_untrusted(frozen.arguments().as_str(), EVENT_SUMMARY_CHARS_MAX),
         });
+        let refused = self.state.refused_for_good.iter().find(|refused| refused.alike == frozen.alike());
+        if let Some(refused) = refused {
+            let denial = words::denial(DenialCode::PersonRefused, Seat::Adjudicate, refused.reason.clone());
+            self.deny(id, denial);
+            return Ok(());
+        }
         let call = self.call_mut(id)?;
         call.frozen = Some(frozen);
         call.enter(Stage::Judging);
@@ -87,99 +101,173 @@ impl Run {
         seat: Seat,
         opinions: Vec<Opinion>,
     ) -> Result<(), Unexpected> {
-        let roster = self.state.spec.roster.clone();
+        let bench = self.state.spec.bench.clone();
         let call = self.call_mut(id)?;
-        match (&call.stage, seat, call.sent) {
-            (Stage::Judging, Seat::Adjudicate, true) | (Stage::Rechecking, Seat::ExecuteRecheck, true) => {}
-            _ => return Err(Unexpected),
+        if !call.sent || call.seat() != Some(seat) {
+            return Err(Unexpected);
         }
-        let heard = call.hear(seat, &opinions, &roster);
-        let allowed_by = match seat {
-            Seat::Adjudicate => Some(allowed_by(&opinions, call)),
-            Seat::Targets | Seat::ExecuteRecheck => None,
-        };
+        let heard = call.hear(seat, &opinions, &bench);
+        let answered = call.is_answered();
+        if seat != Seat::ExecuteRecheck {
+            call.allowed_by.extend(allowed_by(&opinions));
+        }
         self.state.ledger.fact(Fact::Judged { call: id, seat, opinions });
         match (heard, seat) {
             (Heard::Denied(denial), _) => self.deny(id, denial),
-            (Heard::Ask(askers), Seat::Adjudicate) => self.ask(id, askers)?,
-            // Whether a person's grant covers who asks is for the permit to check.
-            (Heard::Ask(_) | Heard::Cleared, Seat::Targets | Seat::ExecuteRecheck) => self.start(id)?,
-            (Heard::Cleared, Seat::Adjudicate) => {
-                self.call_mut(id)?.enter(Stage::Cleared);
-                if let Some(by) = allowed_by {
-                    self.events.push_back(Event::CallAllowed { call: id, by });
-                }
+            (_, Seat::Adjudicate) if bench.has_ancestors() => {
+                self.call_mut(id)?.enter(Stage::Inheriting);
             }
+            (Heard::Ask(_), Seat::ExecuteRecheck) if answered => self.start(id)?,
+            (Heard::Cleared, Seat::ExecuteRecheck) => self.start(id)?,
+            _ => self.ask_or_clear(id, seat)?,
         }
         Ok(())
     }
 
-    fn ask(&mut self, id: CallId, askers: Vec<Asker>) -> Result<(), Unexpected> {
-        let expires_at_ms = self.state.ledger.now_ms().saturating_add(APPROVAL_TTL_S * 1_000);
+    /// Puts a call whose first seats have spoken to a person, if anybody has asked and nothing answers it yet.
+    fn ask_or_clear(&mut self, id: CallId, seat: Seat) -> Result<(), Unexpected> {
+        let (askers, _) = self.call_mut(id)?.asked();
+        if !askers.is_empty() {
+            return self.ask(id, seat);
+        }
+        let by = Egress::join(std::mem::take(&mut self.call_mut(id)?.allowed_by), "; ");
+        self.clear(id, by)
+    }
+
+    fn clear(&mut self, id: CallId, by: Egress<SamePrincipal>) -> Result<(), Unexpected> {
+        self.call_mut(id)?.enter(Stage::Cleared);
+        self.events.push_back(Event::CallAllowed { call: id, by });
+        Ok(())
+    }
+
+    fn ask(&mut self, id: CallId, seat: Seat) -> Result<(), Unexpected> {
+        let now = self.state.ledger.now_ms();
+        let spec = &self.state.spec;
+        let principals = std::iter::once(&spec.principal).chain(&spec.principals_above).cloned().collect();
         let call = self.call_mut(id)?;
+        if call.questions >= QUESTIONS_PER_CALL_MAX {
+            let reason = "a person was asked too often about this call".to_owned();
+            self.deny(id, words::denial(DenialCode::NobodyToAsk, seat, reason));
+            return Ok(());
+        }
+        call.questions += 1;
+        call.waited = true;
+        let number = call.questions;
+        let (askers, epochs) = call.asked();
         let frozen = call.frozen.clone().ok_or(Unexpected)?;
-        let digest = frozen.digest();
+        let (not_before_ms, expires_at_ms) = (now, now.saturating_add(APPROVAL_TTL_S * 1_000));
         let names = askers.iter().map(|asker| asker.policy.clone()).collect();
-        call.question = Some(PendingCall { call: frozen, askers, expires_at_ms });
+        let digest = frozen.digest();
+        let question = PendingCall::put(QuestionFacts {
+            call: frozen,
+            seat,
+            askers,
+            epochs,
+            principals,
+            number,
+            not_before_ms,
+            expires_at_ms,
+        });
+        let binding = Some(question.binding());
+        self.state.ledger.fact(Fact::Asked { call: id, digest, binding, askers: names, expires_at_ms });
+        if let Some(grant) = self.state.remembered.iter_mut().find_map(|kept| kept.redeem(&question, now)) {
+            return self.approved(id, &question, grant);
+        }
+        let call = self.call_mut(id)?;
+        call.question = Some(question);
         call.enter(Stage::Asking);
-        self.state.ledger.fact(Fact::Asked { call: id, digest, askers: names, expires_at_ms });
         self.events.push_back(Event::Asking { call: id });
         Ok(())
     }
 
-    pub(super) fn answered(&mut self, id: CallId, digest: Digest, answer: Answer) -> Result<(), Unexpected> {
+    /// Goes on with a call that a person has approved, now or before.
+    fn approved(&mut self, id: CallId, question: &PendingCall, grant: Grant) -> Result<(), Unexpected> {
+        let (digest, answer, by) = (question.binding(), AnswerKind::Approved, Some(grant.by().clone()));
+        self.state.ledger.fact(Fact::Answered { call: id, digest, answer, by });
+        let by = Words::new().text("approved by ").passed(&words::line(grant.by().as_str())).done();
+        let call = self.call_mut(id)?;
+        call.grant = Some(grant);
+        call.question = None;
+        self.clear(id, by)
+    }
+
+    pub(super) fn answered(&mut self, id: CallId, binding: Digest, answer: Answer) -> Result<(), Unexpected> {
         let now = self.state.ledger.now_ms();
         let question = self.state.calls.get(&id).filter(|call| call.stage == Stage::Asking && call.sent);
         let question = question.and_then(|call| call.question.clone());
-        let Some(question) = question.filter(|question| question.call.digest() == digest) else {
-            return self.void_answer(id, digest, answer);
+        let Some(question) = question.filter(|question| question.binding() == binding) else {
+            return self.void_answer(id, binding, answer);
         };
-        let expired = now >= question.expires_at_ms;
-        let denial = |code, reason: String| Denial { code, seat: Seat::Adjudicate, by: None, reason };
-        let (kind, by, next) = match answer {
-            Answer::Approve { by } if expired => (
-                AnswerKind::Void,
-                Some(by),
-                Err(denial(DenialCode::Expired, "the answer came too late".to_owned())),
-            ),
-            Answer::Approve { by } => (AnswerKind::Approved, Some(by.clone()), Ok(question.approve(by))),
-            Answer::Refuse { by, reason } => {
-                let reason = words::line(&reason).as_str().to_owned();
-                (AnswerKind::Refused, Some(by), Err(denial(DenialCode::PersonRefused, reason)))
+        let seat = question.facts().seat;
+        let expired = now >= question.facts().expires_at_ms;
+        let (kind, by, denial) = match answer {
+            Answer::Approve { by, .. } | Answer::Edit { by, .. } if expired => {
+                (AnswerKind::Void, Some(by), (DenialCode::Expired, "the answer came too late".to_owned()))
             }
-            Answer::Nobody if expired => (
-                AnswerKind::Void,
-                None,
-                Err(denial(DenialCode::Expired, "nobody answered in time".to_owned())),
-            ),
+            Answer::Nobody if expired => {
+                (AnswerKind::Void, None, (DenialCode::Expired, "nobody answered in time".to_owned()))
+            }
+            Answer::Approve { by, more } => {
+                if more > 0 {
+                    self.state.remembered.push(question.remember(by.clone(), more));
+                }
+                return self.approved(id, &question, question.approve(by));
+            }
+            Answer::Edit { by, arguments } => return self.edited(id, &question, by, &arguments),
+            Answer::Refuse { by, reason, for_good } => {
+                let reason = words::line(&reason).as_str().to_owned();
+                if for_good {
+                    let alike = question.call().alike();
+                    self.state.refused_for_good.push(RefusedForGood { alike, reason: reason.clone() });
+                }
+                (AnswerKind::Refused, Some(by), (DenialCode::PersonRefused, reason))
+            }
             Answer::Nobody => {
                 let reason = "a person must approve this call and there is nobody to ask".to_owned();
-                (AnswerKind::Nobody, None, Err(denial(DenialCode::NobodyToAsk, reason)))
+                (AnswerKind::Nobody, None, (DenialCode::NobodyToAsk, reason))
             }
         };
-        self.state.ledger.fact(Fact::Answered { call: id, digest, answer: kind, by });
-        match next {
-            Err(denial) => self.deny(id, denial),
-            Ok(grant) => {
-                let by = Words::new().text("approved by ").passed(&words::line(grant.by().as_str())).done();
-                let call = self.call_mut(id)?;
-                call.grant = Some(grant);
-                call.question = None;
-                call.enter(Stage::Cleared);
-                self.events.push_back(Event::CallAllowed { call: id, by });
+        self.state.ledger.fact(Fact::Answered { call: id, digest: binding, answer: kind, by });
+        let (code, reason) = denial;
+        self.deny(id, words::denial(code, seat, reason));
+        Ok(())
+    }
+
+    /// Takes other arguments for a call from a person. They are checked like a model's, and judged like a model's.
+    fn edited(
+        &mut self,
+        id: CallId,
+        question: &PendingCall,
+        by: PrincipalId,
+        arguments: &str,
+    ) -> Result<(), Unexpected> {
+        let (digest, answer) = (question.binding(), AnswerKind::Edited);
+        self.state.ledger.fact(Fact::Answered { call: id, digest, answer, by: Some(by) });
+        let tool = question.call().tool().clone();
+        let edits = self.call_mut(id)?.edits;
+        let checked = match edits < EDITS_MAX {
+            true => self.check_arguments(&tool, arguments),
+            false => Err("the arguments were changed too often".to_owned()),
+        };
+        match checked {
+            Ok(arguments) => self.call_mut(id)?.edit(tool, arguments),
+            Err(why) => {
+                let reason = words::line(&why).as_str().to_owned();
+                self.deny(id, words::denial(DenialCode::EditRefused, Seat::EditRecheck, reason));
             }
         }
         Ok(())
     }
 
     /// Writes an answer down that nobody waits for. It moves nothing else, and is none for a call that never was.
-    fn void_answer(&mut self, id: CallId, digest: Digest, answer: Answer) -> Result<(), Unexpected> {
+    fn void_answer(&mut self, id: CallId, binding: Digest, answer: Answer) -> Result<(), Unexpected> {
         let by = match answer {
-            Answer::Approve { by } | Answer::Refuse { by, .. } => Some(by),
+            Answer::Approve { by, .. } | Answer::Refuse { by, .. } | Answer::Edit { by, .. } => Some(by),
             Answer::Nobody => None,
         };
         if (1..self.state.next_call).contains(&id.0) {
-            self.state.ledger.fact(Fact::Answered { call: id, digest, answer: AnswerKind::Void, by });
+            let answer = AnswerKind::Void;
+            self.state.ledger.fact(Fact::Answered { call: id, digest: binding, answer, by });
         }
         Err(Unexpected)
     }
@@ -198,13 +286,13 @@ impl Run {
         let leaves_the_machine = targets.into_iter().any(|target| !matches!(target, Target::Path { .. }));
         match call.mint(now) {
             Err(denial) => self.deny(id, denial),
-            Ok(()) => {
+            Ok(redeems) => {
                 call.enter(Stage::Permitted);
                 call.started = true;
                 self.state.spent.tool_calls += 1;
                 let effect = self.state.spec.tool(&tool).map_or(Effect::Once, |tool| tool.effect);
-                self.state.ledger.fact(Fact::ToolStarted { call: id, effect });
-                if effect != Effect::Pure || leaves_the_machine {
+                self.state.ledger.fact(Fact::ToolStarted { call: id, effect, redeems });
+                if effect != Effect::Pure || leaves_the_machine || redeems.is_some() {
                     self.state.ledger.require_durable();
                 }
                 self.events.push_back(Event::ToolStarted { call: id });
@@ -230,7 +318,7 @@ impl Run {
 }
 
 /// Who allowed a call and by which rule, for people.
-fn allowed_by(opinions: &[Opinion], call: &Call) -> Egress<SamePrincipal> {
+fn allowed_by(opinions: &[Opinion]) -> Vec<Egress<SamePrincipal>> {
     let allows = opinions.iter().filter_map(|opinion| match &opinion.said {
         Said::Verdict(Verdict::Allow { reason }) => {
             let policy = words::line(opinion.policy.as_str());
@@ -239,9 +327,5 @@ fn allowed_by(opinions: &[Opinion], call: &Call) -> Egress<SamePrincipal> {
         }
         Said::Verdict(_) | Said::Failed(_) | Said::Cancelled => None,
     });
-    let grant = call
-        .grant
-        .as_ref()
-        .map(|grant| Words::new().text("approved by ").passed(&words::line(grant.by().as_str())).done());
-    Egress::join(allows.chain(grant), "; ")
+    allows.collect()
 }

@@ -24,14 +24,14 @@ use std::sync::Arc;
 use probity_contract::{
     Answer, Arguments, CallId, Digest, Emission, Ending, Event, Fact, FrozenCall, Item, ItemId, Label,
     ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, ProposedCall,
-    RunStarted, Seat, Target, ToolError, ToolName, ToolOutput, Usage,
+    Remembered, RunStarted, Seat, Target, ToolError, ToolName, ToolOutput, Usage,
 };
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
 
 pub use spec::{FirstItem, RunSpec, SpecError};
 
-use call::Call;
+use call::{Call, RefusedForGood};
 use ledger::{Ledger, Reserved, Spent};
 use spec::Schemas;
 
@@ -148,8 +148,8 @@ pub enum Outcome {
     Answered {
         /// Which call.
         call: CallId,
-        /// The digest of the question.
-        digest: Digest,
+        /// What stands for the question.
+        binding: Digest,
         /// The answer.
         answer: Answer,
     },
@@ -201,6 +201,9 @@ struct RunState {
     next_item: u32,
     next_call: u32,
     next_model_call: u32,
+    // What people said of more than one call.
+    remembered: Vec<Remembered>,
+    refused_for_good: Vec<RefusedForGood>,
     output_retries: u32,
     phase: Phase,
     // Calls of the current reply over the limit of one reply, which come after all others and are only answered.
@@ -271,6 +274,8 @@ impl Run {
             next_item: 1,
             next_call: 1,
             next_model_call: 1,
+            remembered: Vec::new(),
+            refused_for_good: Vec::new(),
             output_retries: 0,
             phase: Phase::Turn { wrap_up: None },
             surplus: Vec::new(),
@@ -290,6 +295,8 @@ impl Run {
         let title = one_line_untrusted::<SamePrincipal>(&self.state.spec.title, TITLE_CHARS_MAX);
         title.as_str().clone_into(&mut self.state.spec.title);
         let spec = &self.state.spec;
+        let mut above = spec.bench.levels().iter();
+        let own = above.next();
         let started = RunStarted {
             version: probity_contract::RECORD_VERSION,
             run: spec.run.clone(),
@@ -299,7 +306,8 @@ impl Run {
             prices: spec.prices,
             params: spec.params.as_ref().clone(),
             tools: spec.tools.to_vec(),
-            policies: spec.roster.names().to_vec(),
+            policies: own.map(|roster| roster.names().to_vec()).unwrap_or_default(),
+            inherited: above.map(|roster| roster.names().to_vec()).collect(),
             limits: spec.limits.clone(),
             content: spec.content,
             output_schema: spec.params.output_schema.clone(),
@@ -389,7 +397,7 @@ impl Run {
             Outcome::ModelReplied { call, result } => self.model_replied(call, result)?,
             Outcome::Resolved { call, result } => self.resolved(call, result)?,
             Outcome::Judged { call, seat, opinions } => self.judged(call, seat, opinions)?,
-            Outcome::Answered { call, digest, answer } => self.answered(call, digest, answer)?,
+            Outcome::Answered { call, binding, answer } => self.answered(call, binding, answer)?,
             Outcome::ToolFinished { call, result, output_bytes, ran_ms } => {
                 self.tool_finished(call, result, output_bytes, ran_ms)?;
             }

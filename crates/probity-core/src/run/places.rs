@@ -2,8 +2,8 @@
 
 use probity_contract::{CallId, Denial, DenialCode, Seat};
 
-use super::Run;
 use super::call::Stage;
+use super::{Run, words};
 
 /// What of the limit of tool calls is there for one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,8 @@ impl Run {
             }
             Share::Kept if free => {
                 if let Some(call) = self.state.calls.get_mut(&id) {
-                    call.enter(Stage::Rechecking);
+                    // Where time has passed, what it touches may have been changed meanwhile.
+                    call.enter(if call.waited { Stage::Reresolving } else { Stage::Rechecking });
                 }
             }
             Share::Kept | Share::Undecided => {}
@@ -74,5 +75,5 @@ impl Run {
 }
 
 pub(super) fn limit(words: &str) -> Denial {
-    Denial { code: DenialCode::Limit, seat: Seat::ExecuteRecheck, by: None, reason: words.to_owned() }
+    words::denial(DenialCode::Limit, Seat::ExecuteRecheck, words.to_owned())
 }

@@ -69,12 +69,23 @@ impl Run {
     /// Gives every call of the reply its result item, in the order of proposal.
     pub(super) fn settle_batch(&mut self) {
         for (id, call) in std::mem::take(&mut self.state.calls) {
+            let edited = call.frozen.filter(|_| call.edits > 0);
             let settled = match call.stage {
-                Stage::Settled(settled) => settled,
+                Stage::Settled(settled) => match edited {
+                    // The model proposed something else, and must not take this for what became of that.
+                    Some(frozen) => {
+                        let text = words::edited(frozen.arguments().as_str());
+                        let text = Arc::from(format!("{text}\n{}", settled.text));
+                        Settled { text, ..settled }
+                    }
+                    None => settled,
+                },
                 Stage::Resolving { .. }
                 | Stage::Judging
+                | Stage::Inheriting
                 | Stage::Asking
                 | Stage::Cleared
+                | Stage::Reresolving
                 | Stage::Rechecking
                 | Stage::Permitted
                 | Stage::Running => Settled {
@@ -127,8 +138,10 @@ impl Run {
                 }
                 Stage::Resolving { .. }
                 | Stage::Judging
+                | Stage::Inheriting
                 | Stage::Asking
                 | Stage::Cleared
+                | Stage::Reresolving
                 | Stage::Rechecking => {
                     if let Some(call) = self.state.calls.get_mut(&id) {
                         call.enter(Stage::Settled(not_run));

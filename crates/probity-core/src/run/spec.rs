@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use probity_contract::{
-    Content, ContentSetting, Label, Limits, ModelName, ModelParams, Origin, Prices, PrincipalId, Roster,
+    Bench, Content, ContentSetting, Label, Limits, ModelName, ModelParams, Origin, Prices, PrincipalId,
     RunId, ToolName, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
@@ -32,8 +32,10 @@ pub struct RunSpec {
     pub tools: Arc<[ToolSpec]>,
     /// Whether the first model call must call a tool; later ones are free.
     pub first_tool_choice: probity_contract::ToolChoice,
-    /// The policies that must be heard. Empty: no tool runs.
-    pub roster: Roster,
+    /// On whose behalf the tasks above act, the nearest first.
+    pub principals_above: Vec<PrincipalId>,
+    /// The policies that must be heard: the task's own (where there is none, no tool runs), and those of the tasks above.
+    pub bench: Bench,
     /// What may be spent.
     pub limits: Limits,
     /// How much content the record keeps.

@@ -6,7 +6,7 @@ use probity_contract::limits::CALLS_PER_REPLY_MAX;
 use probity_contract::{
     Arguments, Body, CallId, Content, Ending, Event, Fact, Item, ItemId, Label, LimitKind, ModelCallId,
     ModelError, ModelParams, ModelReply, ModelRequest, Origin, ProposedCall, ReplyPart, ReplyPartKind, Stop,
-    ToolChoice, WindowDelta,
+    ToolChoice, ToolName, WindowDelta,
 };
 use probity_egress::{Egress, SamePrincipal, bounded_summary, egress_text};
 
@@ -251,12 +251,18 @@ impl Run {
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             return Err(format!("there is no tool of this name; the tools are: {known}"));
         };
-        let arguments = Arguments::parse(&proposed.arguments).map_err(|error| error.to_string())?;
-        let problems = self.schemas.argument_problems(&tool.name, &arguments.to_value());
+        let tool = tool.name.clone();
+        self.check_arguments(&tool, &proposed.arguments).map(|arguments| Stage::Resolving { tool, arguments })
+    }
+
+    /// Reads arguments, a model's or a person's, and checks them against the tool's schema.
+    pub(super) fn check_arguments(&self, tool: &ToolName, arguments: &str) -> Result<Arguments, String> {
+        let arguments = Arguments::parse(arguments).map_err(|error| error.to_string())?;
+        let problems = self.schemas.argument_problems(tool, &arguments.to_value());
         if !problems.is_empty() {
             return Err(format!("the arguments do not fit the tool's schema: {}", problems.join("; ")));
         }
-        Ok(Stage::Resolving { tool: tool.name.clone(), arguments })
+        Ok(arguments)
     }
 
     fn take_answer(&mut self, item: ItemId, parts: &[ReplyPart], stop: &Stop, last: Last) {

@@ -1,17 +1,31 @@
 //! The engine's own sentences to the model. Every foreign word in them has passed the credential pass before any cut.
 
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
-use probity_contract::{Denial, DenialCode, LimitKind, ToolError, ToolErrorClass};
+use probity_contract::{Denial, DenialCode, Level, LimitKind, Seat, ToolError, ToolErrorClass};
 use probity_egress::{Egress, SamePrincipal, Words, bounded_summary, egress_text, one_line_untrusted};
 
 /// Code points of a tool error that the model reads.
 const TOOL_ERROR_CHARS_MAX: usize = 2_000;
+
+/// Code points of changed arguments that the model reads before the result.
+const EDIT_CHARS_MAX: usize = 2_000;
 
 type Passed = Egress<SamePrincipal>;
 
 /// Foreign words as one bounded line.
 pub(crate) fn line(text: &str) -> Passed {
     one_line_untrusted(text, THROWN_LINE_CHARS_MAX)
+}
+
+/// A denial of the engine itself.
+pub(crate) const fn denial(code: DenialCode, seat: Seat, reason: String) -> Denial {
+    Denial { code, seat, by: None, level: Level::OWN, reason }
+}
+
+/// What the model reads before the result of a call that a person has changed.
+pub(crate) fn edited(arguments: &str) -> Passed {
+    let arguments = one_line_untrusted(arguments, EDIT_CHARS_MAX);
+    Words::new().text("A person changed the arguments of this call to ").passed(&arguments).text(".").done()
 }
 
 /// Why a proposed call was not understood.
@@ -38,6 +52,10 @@ pub(crate) fn denied(denial: &Denial) -> Passed {
         | DenialCode::Incomplete
         | DenialCode::NobodyToAsk
         | DenialCode::Expired
+        | DenialCode::Redeemed
+        | DenialCode::TargetsChanged
+        | DenialCode::ToolChanged
+        | DenialCode::EditRefused
         | DenialCode::Cancelled
         | DenialCode::Limit => words.text(".").done(),
     }

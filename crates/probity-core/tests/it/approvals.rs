@@ -34,8 +34,8 @@ async fn an_approved_call_runs_after_the_policies_were_heard_again() {
     let seats: Vec<Seat> = policy.heard().into_iter().map(|(_, seat)| seat).collect();
     assert_eq!(seats, [Seat::Adjudicate, Seat::ExecuteRecheck]);
     let question = &person.asked()[0];
-    assert_eq!(question.call.digest(), tool.starts()[0].call.digest());
-    assert_eq!(question.askers[0].reason, "it costs money");
+    assert_eq!(question.call().digest(), tool.starts()[0].call.digest());
+    assert_eq!(question.facts().askers[0].reason, "it costs money");
     let allowed = played.watcher.events().into_iter().find_map(|event| match event {
         Event::CallAllowed { by, .. } => Some(by.as_str().to_owned()),
         _ => None,
@@ -82,7 +82,7 @@ async fn i21_an_approval_that_comes_too_late_has_no_effect() {
     scene.clock = Arc::new(clock.clone());
     let person = ScriptedApprover::new(move |_| {
         clock.advance_ms(86_400_000);
-        Some(Answer::Approve { by: principal("eve") })
+        Some(Answer::Approve { by: principal("eve"), more: 0 })
     });
     let played = scene.approver(&person).run_whole().await;
     assert_eq!((tool.start_count(), played.denials()), (0, vec![DenialCode::Expired]));
@@ -110,7 +110,7 @@ async fn i15_a_policy_that_denies_after_the_approval_is_obeyed() {
     let tool = ScriptedTool::new("act", Effect::Once, Acts::Echoes);
     let policy = ScriptedPolicy::by("careful", |_, seat| match seat {
         Seat::ExecuteRecheck => Judges::Says(Verdict::Deny { reason: "the month is closed".to_owned() }),
-        Seat::Targets | Seat::Adjudicate => Judges::asks("sure?"),
+        Seat::Targets | Seat::Adjudicate | Seat::Inherited | Seat::EditRecheck => Judges::asks("sure?"),
     });
     let scene = scene([Turn::calls(&[("act", "{}")]), Turn::text("done")]).tool(&tool).policy(&policy);
     let played = scene.approver(&ScriptedApprover::approving("eve")).run_whole().await;

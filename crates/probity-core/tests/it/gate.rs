@@ -135,7 +135,7 @@ async fn a_policy_that_fails_only_just_before_the_effect_denies_too() {
     let text = words(&secret);
     let policy = ScriptedPolicy::by("broken", move |_, seat| match seat {
         Seat::ExecuteRecheck => Judges::Fails(text.clone()),
-        Seat::Targets | Seat::Adjudicate => Judges::allows(),
+        Seat::Targets | Seat::Adjudicate | Seat::Inherited | Seat::EditRecheck => Judges::allows(),
     });
     let played = one_call(&tool, &policy).await;
     check_failed(&played, &tool, Seat::ExecuteRecheck, "error", &secret);

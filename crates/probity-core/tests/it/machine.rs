@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, AnswerKind, Body, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Fact, LimitKind,
-    ModelCallId, ModelReply, Opinion, Prices, ReplyPart, Roster, Said, Seat, Stop, ToolErrorClass,
+    Answer, AnswerKind, Bench, Body, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Fact,
+    LimitKind, ModelCallId, ModelReply, Opinion, Prices, ReplyPart, Roster, Said, Seat, Stop, ToolErrorClass,
     ToolOutcomeKind, Usage, Verdict,
 };
 use probity_core::{Outcome, Run, SpecError, Step, Unexpected};
@@ -39,7 +39,7 @@ fn act(id: &str) -> ReplyPart {
 }
 
 fn opinions(verdict: Verdict) -> Vec<Opinion> {
-    vec![Opinion { policy: policy_name("plan"), said: Said::Verdict(verdict) }]
+    vec![Opinion::own(policy_name("plan"), Said::Verdict(verdict))]
 }
 
 fn ask() -> Verdict {
@@ -59,7 +59,7 @@ fn asking() -> (Run, Digest) {
     run.feed(0, Outcome::Judged { call, seat, opinions: opinions(ask()) }).unwrap();
     let (_, others) = steps(&mut run);
     let [Step::Ask { question }] = &others[..] else { panic!("{others:?}") };
-    let digest = question.call.digest();
+    let digest = question.binding();
     (run, digest)
 }
 
@@ -74,20 +74,28 @@ fn denial(lines: &[Emission]) -> Option<Denial> {
     })
 }
 
+/// Takes a call that has waited up to the seat before its effect.
+fn resolve_again(run: &mut Run) {
+    let (_, others) = steps(run);
+    assert!(matches!(&others[..], [Step::Resolve { .. }]), "{others:?}");
+    run.feed(0, Outcome::Resolved { call: CallId(1), result: Ok(Vec::new()) }).unwrap();
+    let (_, others) = steps(run);
+    assert!(matches!(&others[..], [Step::Judge { seat: Seat::ExecuteRecheck, .. }]), "{others:?}");
+}
+
 const TTL_MS: u64 = 86_400_000;
 
 #[test]
 fn i21_an_approval_counts_until_just_before_it_expires() {
     let check = |now_ms: u64, answer: Answer, expected: Option<DenialCode>| {
         let (mut run, digest) = asking();
-        run.feed(now_ms, Outcome::Answered { call: CallId(1), digest, answer }).unwrap();
+        run.feed(now_ms, Outcome::Answered { call: CallId(1), binding: digest, answer }).unwrap();
         let (lines, others) = steps(&mut run);
         assert_eq!(denial(&lines).map(|denial| denial.code), expected, "at {now_ms}");
-        let judged_again =
-            others.iter().any(|step| matches!(step, Step::Judge { seat: Seat::ExecuteRecheck, .. }));
-        assert_eq!(judged_again, expected.is_none());
+        let goes_on = others.iter().any(|step| matches!(step, Step::Resolve { .. }));
+        assert_eq!(goes_on, expected.is_none());
     };
-    let approve = || Answer::Approve { by: principal("eve") };
+    let approve = || Answer::Approve { more: 0, by: principal("eve") };
     check(0, approve(), None);
     check(TTL_MS - 1, approve(), None);
     check(TTL_MS, approve(), Some(DenialCode::Expired));
@@ -103,8 +111,8 @@ fn i21_a_clock_that_goes_back_revives_no_approval() {
     let failure =
         Outcome::FailureReported { call: None, seat: None, who: "x".to_owned(), error: "y".to_owned() };
     run.feed(TTL_MS, failure).unwrap();
-    let answer = Answer::Approve { by: principal("eve") };
-    run.feed(5, Outcome::Answered { call: CallId(1), digest, answer }).unwrap();
+    let answer = Answer::Approve { more: 0, by: principal("eve") };
+    run.feed(5, Outcome::Answered { call: CallId(1), binding: digest, answer }).unwrap();
     let (lines, _) = steps(&mut run);
     assert_eq!(denial(&lines).map(|denial| denial.code), Some(DenialCode::Expired));
 }
@@ -112,9 +120,9 @@ fn i21_a_clock_that_goes_back_revives_no_approval() {
 #[test]
 fn i21_an_approval_that_expires_before_the_effect_gives_no_permit() {
     let (mut run, digest) = asking();
-    let answer = Answer::Approve { by: principal("eve") };
-    run.feed(0, Outcome::Answered { call: CallId(1), digest, answer }).unwrap();
-    steps(&mut run);
+    let answer = Answer::Approve { more: 0, by: principal("eve") };
+    run.feed(0, Outcome::Answered { call: CallId(1), binding: digest, answer }).unwrap();
+    resolve_again(&mut run);
     let (call, seat) = (CallId(1), Seat::ExecuteRecheck);
     run.feed(TTL_MS, Outcome::Judged { call, seat, opinions: opinions(ask()) }).unwrap();
     let (lines, others) = steps(&mut run);
@@ -126,8 +134,8 @@ fn i21_an_approval_that_expires_before_the_effect_gives_no_permit() {
 fn i29_an_answer_for_another_digest_has_no_effect_and_is_written_down() {
     let (mut run, _) = asking();
     let digest = Digest::of("test", &[b"another call"]);
-    let answer = Answer::Approve { by: principal("eve") };
-    assert_eq!(run.feed(0, Outcome::Answered { call: CallId(1), digest, answer }), Err(Unexpected));
+    let answer = Answer::Approve { more: 0, by: principal("eve") };
+    assert_eq!(run.feed(0, Outcome::Answered { call: CallId(1), binding: digest, answer }), Err(Unexpected));
     let (lines, others) = steps(&mut run);
     assert!(others.is_empty());
     let written = matches!(
@@ -137,9 +145,9 @@ fn i29_an_answer_for_another_digest_has_no_effect_and_is_written_down() {
     assert!(written, "{lines:?}");
 }
 
-/// A person who approves answers for what asked before; a policy that asks only at the second seat has no answer.
+/// A person who approves answers for what asked before; a policy that asks only at the last seat asks then.
 #[test]
-fn a_policy_that_asks_only_just_before_the_effect_denies() {
+fn a_policy_that_asks_only_just_before_the_effect_puts_its_question_then() {
     let mut run = Run::new(Script::new(Vec::new()).spec()).unwrap();
     steps(&mut run);
     let result = Ok(reply(vec![act("p1")], Stop::ToolCalls));
@@ -152,9 +160,9 @@ fn a_policy_that_asks_only_just_before_the_effect_denies() {
     run.feed(0, Outcome::Judged { call, seat: Seat::Adjudicate, opinions: opinions(allow) }).unwrap();
     steps(&mut run);
     run.feed(0, Outcome::Judged { call, seat: Seat::ExecuteRecheck, opinions: opinions(ask()) }).unwrap();
-    let (lines, _) = steps(&mut run);
-    let denial = denial(&lines).unwrap();
-    assert_eq!((denial.code, denial.seat), (DenialCode::NobodyToAsk, Seat::ExecuteRecheck));
+    let (lines, others) = steps(&mut run);
+    let [Step::Ask { question }] = &others[..] else { panic!("{others:?}") };
+    assert_eq!((denial(&lines), question.facts().seat), (None, Seat::ExecuteRecheck));
 }
 
 /// I47: a model that pauses again and again is asked only as often as the turns allow, also for its last answer.
@@ -258,11 +266,10 @@ fn a_run_reads_back_at_every_point_of_its_way() {
 #[test]
 fn a_stored_run_is_judged_again_and_a_policy_that_changed_its_mind_is_obeyed() {
     let (mut run, digest) = asking();
-    let answer = Answer::Approve { by: principal("eve") };
-    run.feed(0, Outcome::Answered { call: CallId(1), digest, answer }).unwrap();
+    let answer = Answer::Approve { more: 0, by: principal("eve") };
+    run.feed(0, Outcome::Answered { call: CallId(1), binding: digest, answer }).unwrap();
     let mut read: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
-    let (_, others) = steps(&mut read);
-    assert!(matches!(&others[..], [Step::Judge { seat: Seat::ExecuteRecheck, .. }]), "{others:?}");
+    resolve_again(&mut read);
     let deny = Verdict::Deny { reason: "not any more".to_owned() };
     let (call, seat) = (CallId(1), Seat::ExecuteRecheck);
     read.feed(0, Outcome::Judged { call, seat, opinions: opinions(deny) }).unwrap();
@@ -340,8 +347,8 @@ fn a_permit_lost_in_a_pause_is_unused_only_where_the_record_does_not_tell_of_it(
         });
         assert_eq!(finished, outcome, "{effect} {recorded}");
         assert!(!facts.iter().any(|fact| matches!(fact, Fact::ToolStarted { .. })), "{effect} {recorded}");
-        let judged = others.iter().any(|step| matches!(step, Step::Judge { seat: Seat::ExecuteRecheck, .. }));
-        assert_eq!(judged, again, "{effect} {recorded}");
+        let goes_on = others.iter().any(|step| matches!(step, Step::Resolve { .. }));
+        assert_eq!(goes_on, again, "{effect} {recorded}");
     };
     let cut_off = ToolErrorClass::Cancelled;
     for effect in [Effect::Pure, Effect::Idempotent, Effect::Reconcile, Effect::Once] {
@@ -357,10 +364,10 @@ fn a_permit_lost_in_a_pause_is_unused_only_where_the_record_does_not_tell_of_it(
 #[test]
 fn an_approval_does_not_cover_a_policy_that_asks_later() {
     let mut spec = Script::new(Vec::new()).spec();
-    spec.roster = Roster::new(vec![policy_name("plan"), policy_name("other")]).unwrap();
+    spec.bench = Bench::of(Roster::new(vec![policy_name("plan"), policy_name("other")]).unwrap());
     let mut run = Run::new(spec).unwrap();
     let both = |other: Verdict| {
-        let said = |name, verdict| Opinion { policy: policy_name(name), said: Said::Verdict(verdict) };
+        let said = |name, verdict| Opinion::own(policy_name(name), Said::Verdict(verdict));
         vec![said("plan", ask()), said("other", other)]
     };
     let call = CallId(1);
@@ -377,13 +384,13 @@ fn an_approval_does_not_cover_a_policy_that_asks_later() {
     }
     let (_, others) = steps(&mut run);
     let [Step::Ask { question }] = &others[..] else { panic!("{others:?}") };
-    let (digest, answer) = (question.call.digest(), Answer::Approve { by: principal("eve") });
-    run.feed(0, Outcome::Answered { call, digest, answer }).unwrap();
-    steps(&mut run);
+    let (digest, answer) = (question.binding(), Answer::Approve { more: 0, by: principal("eve") });
+    run.feed(0, Outcome::Answered { call, binding: digest, answer }).unwrap();
+    resolve_again(&mut run);
     run.feed(0, Outcome::Judged { call, seat: Seat::ExecuteRecheck, opinions: both(ask()) }).unwrap();
     let (lines, others) = steps(&mut run);
-    assert_eq!(denial(&lines).map(|denial| denial.code), Some(DenialCode::NobodyToAsk));
-    assert!(!others.iter().any(|step| matches!(step, Step::RunTool { .. })));
+    let [Step::Ask { question }] = &others[..] else { panic!("{others:?}") };
+    assert_eq!((denial(&lines), question.facts().askers.len()), (None, 2));
 }
 
 /// Whoever answers twice, or too late, finds the answer in the record: it was given, and had no effect.
@@ -391,8 +398,11 @@ fn an_approval_does_not_cover_a_policy_that_asks_later() {
 fn i29_an_answer_to_a_call_that_waits_for_none_is_written_down_as_void() {
     let (mut run, digest) = asking();
     let call = CallId(1);
-    let answered =
-        |call, who| Outcome::Answered { call, digest, answer: Answer::Approve { by: principal(who) } };
+    let answered = |call, who| Outcome::Answered {
+        call,
+        binding: digest,
+        answer: Answer::Approve { more: 0, by: principal(who) },
+    };
     run.feed(0, answered(call, "eve")).unwrap();
     steps(&mut run);
     assert_eq!(run.feed(0, answered(call, "bob")), Err(Unexpected));

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, CallId, Content, ContentSetting, Digest, Effect, Emission, Ending, FrozenCall, Item, Label,
-    Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, ReplyPart, Roster, Said, Seat, Stop,
-    ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec, Usage, Verdict,
+    Answer, Bench, CallId, Content, ContentSetting, Digest, Effect, Emission, Ending, FrozenCall, Item,
+    Label, Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, ReplyPart, Roster, Said, Seat,
+    Stop, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec, Usage, Verdict,
 };
 use probity_core::{FirstItem, Outcome, Run, RunSpec, Step, Unexpected};
 use probity_testkit::{model_name, policy_name, principal, run_id, tool_name};
@@ -99,9 +99,11 @@ impl Plan {
 
     fn answer(self) -> Answer {
         match self {
-            Self::Refused => Answer::Refuse { by: principal("eve"), reason: "not now".to_owned() },
+            Self::Refused => {
+                Answer::Refuse { by: principal("eve"), reason: "not now".to_owned(), for_good: false }
+            }
             Self::Nobody => Answer::Nobody,
-            _ => Answer::Approve { by: principal("eve") },
+            _ => Answer::Approve { by: principal("eve"), more: 0 },
         }
     }
 
@@ -146,7 +148,8 @@ impl Script {
             params: Arc::new(ModelParams::default()),
             tools: Arc::from([tool]),
             first_tool_choice: ToolChoice::Auto,
-            roster: Roster::new(vec![policy_name("plan")]).unwrap(),
+            principals_above: Vec::new(),
+            bench: Bench::of(Roster::new(vec![policy_name("plan")]).unwrap()),
             limits: self.limits.clone(),
             content: ContentSetting::Full,
             items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
@@ -197,12 +200,11 @@ impl Owed {
                 Outcome::Resolved { call, result }
             }
             Self::Judge(call, seat) => {
-                let opinions =
-                    vec![Opinion { policy: policy_name("plan"), said: script.plan(call).said(seat) }];
+                let opinions = vec![Opinion::own(policy_name("plan"), script.plan(call).said(seat))];
                 Outcome::Judged { call, seat, opinions }
             }
             Self::Answer(call, digest) => {
-                Outcome::Answered { call, digest, answer: script.plan(call).answer() }
+                Outcome::Answered { call, binding: digest, answer: script.plan(call).answer() }
             }
             Self::Tool(call) => {
                 let result = match script.plan(call) {
@@ -357,9 +359,7 @@ impl Simulation<'_> {
             }
             Step::Resolve { call, .. } => self.owed.push(Owed::Resolve(call)),
             Step::Judge { call, seat } => self.owed.push(Owed::Judge(call.id(), seat)),
-            Step::Ask { question } => {
-                self.owed.push(Owed::Answer(question.call.id(), question.call.digest()))
-            }
+            Step::Ask { question } => self.owed.push(Owed::Answer(question.call().id(), question.binding())),
             Step::RunTool { permit, .. } => self.start(permit.call()),
         }
     }
@@ -440,10 +440,8 @@ impl Simulation<'_> {
         let mut before = state(&self.played.run);
         let foreign = CallId(999);
         let digest = Digest::of("test", &[b"foreign"]);
-        let opinion = Opinion {
-            policy: policy_name("plan"),
-            said: Said::Verdict(Verdict::Allow { reason: "forged".to_owned() }),
-        };
+        let opinion =
+            Opinion::own(policy_name("plan"), Said::Verdict(Verdict::Allow { reason: "forged".to_owned() }));
         let seats = [Seat::Targets, Seat::Adjudicate, Seat::ExecuteRecheck];
         let judged =
             seats.map(|seat| Outcome::Judged { call: foreign, seat, opinions: vec![opinion.clone()] });
@@ -458,7 +456,11 @@ impl Simulation<'_> {
             owed.outcome(self.script),
             Outcome::ModelReplied { call: ModelCallId(999), result: Ok(reply) },
             Outcome::Resolved { call: foreign, result: Ok(Vec::new()) },
-            Outcome::Answered { call: foreign, digest, answer: Answer::Approve { by: principal("eve") } },
+            Outcome::Answered {
+                call: foreign,
+                binding: digest,
+                answer: Answer::Approve { by: principal("eve"), more: 0 },
+            },
             finished(foreign),
         ];
         outcomes.extend(judged);

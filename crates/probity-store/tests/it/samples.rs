@@ -25,6 +25,7 @@ fn run_started(run: &str, started_at_unix_ms: u64) -> Fact {
         params: ModelParams::default(),
         tools: vec![],
         policies: vec![],
+        inherited: Vec::new(),
         limits: Limits::default(),
         content: ContentSetting::Full,
         output_schema: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Arguments, CallFacts, CallId, Cancel, FrozenCall, Judgement, Label, Opinion, Permit, PolicyName,
+    Arguments, Bench, CallFacts, CallId, Cancel, FrozenCall, Judgement, Label, Opinion, Permit, PolicyName,
     PrincipalId, Roster, Ruling, RunId, Said, Seat, Target, Tool, ToolContext, ToolError, ToolErrorClass,
     Verdict,
 };
@@ -41,10 +41,10 @@ pub(crate) fn permit(tool: &dyn Tool, arguments: Arguments, targets: Vec<Target>
         label: Label::trusted(),
     };
     let policy = PolicyName::new("allow").unwrap();
-    let roster = Roster::new(vec![policy.clone()]).unwrap();
-    let mut judgement = Judgement::open(Arc::new(FrozenCall::freeze(facts).unwrap()), roster);
+    let bench = Bench::of(Roster::new(vec![policy.clone()]).unwrap());
+    let mut judgement = Judgement::open(Arc::new(FrozenCall::freeze(facts).unwrap()), bench);
     let said = Said::Verdict(Verdict::Allow { reason: "test".to_owned() });
-    let opinions = [Opinion { policy, said }];
+    let opinions = [Opinion::own(policy, said)];
     assert_eq!(judgement.hear(Seat::Adjudicate, &opinions), Ruling::Allow);
     assert_eq!(judgement.hear(Seat::ExecuteRecheck, &opinions), Ruling::Allow);
     judgement.permit(0).unwrap()

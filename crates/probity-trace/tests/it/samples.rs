@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use probity_contract::{
     Access, AnswerKind, Body, CallId, ContentSetting, Denial, DenialCode, Digest, Effect, Emission, Ending,
-    Entry, Fact, ItemId, Kept, Label, LimitKind, Limits, ModelCallId, ModelErrorClass, ModelName,
+    Entry, Fact, ItemId, Kept, Label, Level, LimitKind, Limits, ModelCallId, ModelErrorClass, ModelName,
     ModelParams, Opinion, Origin, Part, PartId, PolicyName, Prices, PrincipalId, RECORD_VERSION, Readers,
     RunId, RunStarted, Said, Seat, Stop, Target, ToolChoice, ToolErrorClass, ToolName, ToolOutcomeKind,
     ToolSpec, Usage, Verdict, WindowDelta,
@@ -87,6 +87,7 @@ pub(crate) fn run_started() -> Fact {
             effect: Effect::Pure,
         }],
         policies: vec![policy()],
+        inherited: Vec::new(),
         limits: Limits::default(),
         content: ContentSetting::Full,
         output_schema: None,
@@ -172,24 +173,27 @@ fn fact_of_a_call() -> impl Strategy<Value = Fact> {
         }),
         (call(), words()).prop_map(|(call, reason)| {
             let said = Said::Verdict(Verdict::Ask { reason });
-            let opinions = vec![
-                Opinion { policy: policy(), said },
-                Opinion { policy: policy(), said: Said::Failed("late".into()) },
-            ];
+            let opinions =
+                vec![Opinion::own(policy(), said), Opinion::own(policy(), Said::Failed("late".into()))];
             Fact::Judged { call, seat: Seat::ExecuteRecheck, opinions }
         }),
         (call(), words()).prop_map(|(call, reason)| {
-            let denial =
-                Denial { code: DenialCode::Policy, seat: Seat::Adjudicate, by: Some(policy()), reason };
+            let denial = Denial {
+                code: DenialCode::Policy,
+                seat: Seat::Adjudicate,
+                by: Some(policy()),
+                level: Level::OWN,
+                reason,
+            };
             Fact::Denied { call, denial }
         }),
         (call(), digest(), any::<u64>()).prop_map(|(call, digest, expires_at_ms)| {
-            Fact::Asked { call, digest, askers: vec![policy()], expires_at_ms }
+            Fact::Asked { call, digest, binding: Some(digest), askers: vec![policy()], expires_at_ms }
         }),
         (call(), digest()).prop_map(|(call, digest)| {
             Fact::Answered { call, digest, answer: AnswerKind::Void, by: PrincipalId::new("bob").ok() }
         }),
-        call().prop_map(|call| Fact::ToolStarted { call, effect: Effect::Once }),
+        call().prop_map(|call| Fact::ToolStarted { call, effect: Effect::Once, redeems: None }),
         (call(), outcome(), part_id(), any::<u64>()).prop_map(|(call, outcome, output, output_bytes)| {
             Fact::ToolFinished { call, outcome, output, output_bytes, ran_ms: 3 }
         }),

@@ -1,6 +1,6 @@
 use probity_contract::{
     AnswerKind, Body, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Fact, ItemId, Kept,
-    Label, ModelCallId, Origin, Part, PartId, ReplyPart, ReplyPartKind, Seat, Stop, ToolChoice,
+    Label, Level, ModelCallId, Origin, Part, PartId, ReplyPart, ReplyPartKind, Seat, Stop, ToolChoice,
     ToolErrorClass, ToolOutcomeKind, Usage, WindowDelta,
 };
 use probity_trace::{Fidelity, Record, WindowError};
@@ -70,9 +70,15 @@ fn desk() -> Script {
         label: Label::trusted(),
     };
     script.fact(frozen(CallId(1)));
-    script.fact(Fact::Asked { call: CallId(1), digest, askers: vec![policy()], expires_at_ms: 99 });
+    script.fact(Fact::Asked {
+        call: CallId(1),
+        digest,
+        binding: None,
+        askers: vec![policy()],
+        expires_at_ms: 99,
+    });
     script.fact(Fact::Answered { call: CallId(1), digest, answer: AnswerKind::Approved, by: None });
-    script.fact(Fact::ToolStarted { call: CallId(1), effect: Effect::Once });
+    script.fact(Fact::ToolStarted { call: CallId(1), effect: Effect::Once, redeems: None });
     let result = script.part("a file");
     script.fact(Fact::ToolFinished {
         call: CallId(1),
@@ -81,8 +87,13 @@ fn desk() -> Script {
         output_bytes: 6,
         ran_ms: 4,
     });
-    let denial =
-        Denial { code: DenialCode::Policy, seat: Seat::Adjudicate, by: None, reason: "not that".into() };
+    let denial = Denial {
+        code: DenialCode::Policy,
+        seat: Seat::Adjudicate,
+        by: None,
+        level: Level::OWN,
+        reason: "not that".into(),
+    };
     script.fact(Fact::Denied { call: CallId(2), denial });
     let body = Body::ToolResult {
         call: CallId(1),
@@ -153,7 +164,7 @@ fn doubt(steps: &[Result<Effect, ToolOutcomeKind>]) -> (bool, u32) {
     for step in steps {
         let call = CallId(1);
         script.fact(match *step {
-            Ok(effect) => Fact::ToolStarted { call, effect },
+            Ok(effect) => Fact::ToolStarted { call, effect, redeems: None },
             Err(outcome) => Fact::ToolFinished { call, outcome, output, output_bytes: 0, ran_ms: 0 },
         });
     }

@@ -1,9 +1,16 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use std::sync::Arc;
+
 use super::*;
+use crate::digest::Digest;
+use crate::ids::{CallId, PolicyName, PrincipalId, RunId, ToolName};
+use crate::json::Arguments;
+use crate::label::Label;
 use crate::label::{Integrity, Readers};
-use crate::tool::Access;
+use crate::policy::Verdict;
+use crate::tool::{Access, Target};
 
 const SEAT: Seat = Seat::Adjudicate;
 
@@ -45,7 +52,7 @@ fn roster_of(opinions: &[Opinion]) -> Roster {
 }
 
 fn opinions(said: &[Said]) -> Vec<Opinion> {
-    said.iter().enumerate().map(|(at, said)| Opinion { policy: policy(at), said: said.clone() }).collect()
+    said.iter().enumerate().map(|(at, said)| Opinion::own(policy(at), said.clone())).collect()
 }
 
 fn orders<T: Clone>(values: &[T]) -> Vec<Vec<T>> {
@@ -201,7 +208,7 @@ fn an_opinion_that_is_missing_foreign_or_doubled_denies() {
             let mut doubled = whole.clone();
             doubled.push(whole[at].clone());
             let mut added = whole.clone();
-            added.push(Opinion { policy: policy(9), said: allow.clone() });
+            added.push(Opinion::own(policy(9), allow.clone()));
             let mut in_place_of_another = whole.clone();
             in_place_of_another[at].policy = policy((at + 1) % size);
             let mut cases = vec![missing, foreign, doubled, added];
@@ -279,7 +286,7 @@ fn hear(judgement: &mut Judgement, seat: Seat, heard: Heard) {
         Heard::Asks => Verdict::Ask { reason },
         Heard::Denies => Verdict::Deny { reason },
     };
-    judgement.hear(seat, &[Opinion { policy: policy(0), said: Said::Verdict(verdict) }]);
+    judgement.hear(seat, &[Opinion::own(policy(0), Said::Verdict(verdict))]);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -293,15 +300,29 @@ enum Approved {
 
 const EXPIRES_AT_MS: u64 = 1_000;
 
+fn question(call: Arc<FrozenCall>, asker: usize, expires_at_ms: u64) -> PendingCall {
+    let asker = Asker { level: super::Level::OWN, policy: policy(asker), reason: "because".to_owned() };
+    PendingCall::put(QuestionFacts {
+        call,
+        seat: SEAT,
+        askers: vec![asker],
+        epochs: Vec::new(),
+        principals: vec![PrincipalId::new("ada").unwrap()],
+        number: 1,
+        not_before_ms: 0,
+        expires_at_ms,
+    })
+}
+
 fn judgement(adjudicated: Heard, rechecked: Heard, approved: Approved) -> Judgement {
     let call = frozen(facts());
     let other = frozen(CallFacts { call: CallId(2), ..facts() });
-    let mut judgement = Judgement::open(Arc::clone(&call), Roster::new(vec![policy(0)]).unwrap());
+    let bench = Bench::of(Roster::new(vec![policy(0)]).unwrap());
+    let mut judgement = Judgement::open(Arc::clone(&call), bench);
     hear(&mut judgement, Seat::Adjudicate, adjudicated);
     hear(&mut judgement, Seat::ExecuteRecheck, rechecked);
     let grant_to = |asker, call, expires_at_ms| {
-        let askers = vec![Asker { policy: policy(asker), reason: "because".to_owned() }];
-        PendingCall { call, askers, expires_at_ms }.approve(PrincipalId::new("eve").unwrap())
+        question(call, asker, expires_at_ms).approve(PrincipalId::new("eve").unwrap())
     };
     let grant = |call, expires_at_ms| grant_to(0, call, expires_at_ms);
     match approved {
