@@ -62,7 +62,7 @@ pub enum Answer {
         by: PrincipalId,
         /// Why, in words that the model may read.
         reason: String,
-        /// Whether the very same call is refused without a question for the rest of the run.
+        /// Whether the same arguments for the same tool are refused without a question for the rest of the run.
         for_good: bool,
     },
     /// The call shall run with other arguments. They come before the tool and all policies like a call of the model's, and

@@ -1,7 +1,8 @@
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use probity_contract::{
-    BoxFuture, CallId, Cancel, FrozenCall, Policy, PolicyError, PolicyName, Seat, Verdict,
+    BoxFuture, CallId, Cancel, Digest, FrozenCall, Policy, PolicyError, PolicyName, Seat, Verdict,
 };
 
 use crate::blocker::Blocker;
@@ -61,6 +62,7 @@ pub struct ScriptedPolicy {
     judges: Script,
     heard: Arc<Mutex<Vec<(CallId, Seat)>>>,
     judging: Gauge,
+    epoch: Arc<AtomicU64>,
 }
 
 impl ScriptedPolicy {
@@ -74,13 +76,32 @@ impl ScriptedPolicy {
     #[must_use]
     pub fn by(name: &str, judges: impl Fn(&FrozenCall, Seat) -> Judges + Send + Sync + 'static) -> Self {
         let judges = Arc::new(judges);
-        Self { name: policy_name(name), judges, heard: Arc::default(), judging: Gauge::default() }
+        Self {
+            name: policy_name(name),
+            judges,
+            heard: Arc::default(),
+            judging: Gauge::default(),
+            epoch: Arc::default(),
+        }
     }
 
     /// A policy called `allow` that allows everything.
     #[must_use]
     pub fn allowing() -> Self {
         Self::new("allow", Judges::allows())
+    }
+
+    /// The number of its rules. Who changes it has changed them.
+    #[must_use]
+    pub fn rules(&self) -> &AtomicU64 {
+        &self.epoch
+    }
+
+    /// Judges by the rules whose number another one holds.
+    #[must_use]
+    pub fn with_rules_of(mut self, other: &Self) -> Self {
+        self.epoch = Arc::clone(&other.epoch);
+        self
     }
 
     /// What it was asked, in order.
@@ -99,6 +120,10 @@ impl ScriptedPolicy {
 impl Policy for ScriptedPolicy {
     fn name(&self) -> &PolicyName {
         &self.name
+    }
+
+    fn epoch(&self) -> Digest {
+        Digest::of("test", &[&self.epoch.load(Ordering::SeqCst).to_be_bytes()])
     }
 
     fn judge<'a>(

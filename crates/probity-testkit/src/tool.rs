@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use probity_contract::{
@@ -49,7 +50,7 @@ pub struct Start {
 pub struct ScriptedTool {
     spec: ToolSpec,
     resolves: Acts,
-    targets: Vec<Target>,
+    targets: Arc<Mutex<VecDeque<Vec<Target>>>>,
     acts: Arc<dyn Fn(&FrozenCall) -> Acts + Send + Sync>,
     starts: Arc<Mutex<Vec<Start>>>,
     running: Gauge,
@@ -78,7 +79,7 @@ impl ScriptedTool {
         Self {
             spec,
             resolves: Acts::Echoes,
-            targets: Vec::new(),
+            targets: Arc::default(),
             acts: Arc::new(acts),
             starts: Arc::default(),
             running: Gauge::default(),
@@ -105,8 +106,14 @@ impl ScriptedTool {
 
     /// Sets what every call touches.
     #[must_use]
-    pub fn touching(mut self, targets: Vec<Target>) -> Self {
-        self.targets = targets;
+    pub fn touching(self, targets: Vec<Target>) -> Self {
+        self.touching_in_turn([targets])
+    }
+
+    /// Sets what the tool tells each time that it is asked; the last stays.
+    #[must_use]
+    pub fn touching_in_turn(mut self, targets: impl IntoIterator<Item = Vec<Target>>) -> Self {
+        self.targets = Arc::new(Mutex::new(targets.into_iter().collect()));
         self
     }
 
@@ -160,7 +167,9 @@ impl Tool for ScriptedTool {
     fn targets<'a>(&'a self, arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Target>, ToolError>> {
         Box::pin(async move {
             act(self.resolves.clone(), arguments).await?;
-            Ok(self.targets.clone())
+            let mut targets = lock(&self.targets);
+            let next = if targets.len() > 1 { targets.pop_front() } else { targets.front().cloned() };
+            Ok(next.unwrap_or_default())
         })
     }
 

@@ -129,6 +129,15 @@ impl FrozenCall {
         self.digest
     }
 
+    /// What calls share that ask the same of the same tool, whatever they touch and whatever was read before them.
+    ///
+    /// Good for what narrows; what widens goes by [`FrozenCall::alike`].
+    #[must_use]
+    pub fn request(&self) -> Digest {
+        let CallFacts { tool, arguments, .. } = &self.facts;
+        Digest::of("probity.request.v1", &[tool.as_str().as_bytes(), arguments.as_str().as_bytes()])
+    }
+
     /// What calls share that differ in nothing but their number in the run.
     ///
     /// A pure function of the facts; calls that share it would do the same, and have been shown in the same words.

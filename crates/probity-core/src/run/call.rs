@@ -47,8 +47,8 @@ pub(crate) struct Call {
 /// A call that a person refused for the rest of the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RefusedForGood {
-    /// What it has in common with the very same call.
-    pub(crate) alike: Digest,
+    /// What it has in common with calls that ask the same.
+    pub(crate) request: Digest,
     pub(crate) reason: String,
 }
 

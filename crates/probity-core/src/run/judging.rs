@@ -83,7 +83,7 @@ impl Run {
             tool: words::line(frozen.tool().as_str()),
             arguments: one_line_untrusted(frozen.arguments().as_str(), EVENT_SUMMARY_CHARS_MAX),
         });
-        let refused = self.state.refused_for_good.iter().find(|refused| refused.alike == frozen.alike());
+        let refused = self.state.refused_for_good.iter().find(|refused| refused.request == frozen.request());
         if let Some(refused) = refused {
             let denial = words::denial(DenialCode::PersonRefused, Seat::Adjudicate, refused.reason.clone());
             self.deny(id, denial);
@@ -217,8 +217,8 @@ impl Run {
             Answer::Refuse { by, reason, for_good } => {
                 let reason = words::line(&reason).as_str().to_owned();
                 if for_good {
-                    let alike = question.call().alike();
-                    self.state.refused_for_good.push(RefusedForGood { alike, reason: reason.clone() });
+                    let request = question.call().request();
+                    self.state.refused_for_good.push(RefusedForGood { request, reason: reason.clone() });
                 }
                 (AnswerKind::Refused, Some(by), (DenialCode::PersonRefused, reason))
             }

@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod answers;
 mod approvals;
 mod breaking;
 mod cancel;
@@ -26,6 +27,7 @@ mod output;
 mod parallel;
 mod record_check;
 mod scene;
+mod seats;
 mod simulator;
 mod snapshot;
 mod tools;

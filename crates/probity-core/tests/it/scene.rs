@@ -49,6 +49,12 @@ impl Scene {
         self.task(|task| task.policy(policy))
     }
 
+    /// Puts the task below one with these policies.
+    pub(crate) fn below(self, policies: &[&ScriptedPolicy]) -> Self {
+        let policies = policies.iter().map(|policy| Arc::new((*policy).clone()) as Arc<dyn Policy>).collect();
+        self.task(|task| task.started_by(principal("boss"), policies))
+    }
+
     pub(crate) fn allowing(self) -> Self {
         self.policy(&ScriptedPolicy::allowing())
     }
