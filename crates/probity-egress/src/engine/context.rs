@@ -11,6 +11,7 @@ use super::cursor::{Cursor, Starved};
 use super::placeholder::is_placeholder;
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
+pub(super) use bare::is_access_id;
 use look::{Look, begins_with_word};
 use said::{Before, Said, said_before, said_behind};
 

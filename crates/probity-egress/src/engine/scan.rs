@@ -233,6 +233,11 @@ impl Scan<'_> {
                     self.flag(at + 1);
                 }
             }
+            Act::Dollar => {
+                if hint::may_be_hash(bytes, at) {
+                    self.marks.set(at, Asked::TOKENS);
+                }
+            }
             Act::Escape => {
                 self.escape(at);
                 if locations && bytes.get(at) == Some(&b'\\') {
@@ -398,7 +403,9 @@ impl Scan<'_> {
             if back < BEFORE_BYTES_MAX && goes_on {
                 self.marks.set(at - back, Asked::TOKENS.and(Asked::ANCHORED));
             }
-            if is_value || hint::may_be_bare(bytes, at - back, at + len) {
+            // A list of bytes may follow a blank, `KEY {0x35, …`.
+            let opened = (at - back).checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'{');
+            if is_value || opened || hint::may_be_bare(bytes, at - back, at + len) {
                 self.blank_before(at);
                 run = &mut self.run;
             }

@@ -1,6 +1,6 @@
 use std::sync::OnceLock;
 
-use super::super::{document, encoded_link};
+use super::super::{document, encoded_link, password_hash};
 use crate::known::KnownForms;
 use crate::vocabulary::{Anchor, anchors};
 
@@ -15,6 +15,8 @@ pub(super) enum Act {
     Greater,
     /// `-`: it may be the last dash before a flag's name.
     Dash,
+    /// `$`: it may begin a password's hash.
+    Dollar,
     /// Beside a letter or digit it belongs to a run: a value that looks drawn has one.
     Digit,
     /// `%`, `&`, `\` and `[`: they begin what is encoded, and a marker.
@@ -178,6 +180,9 @@ impl Table {
         table.alone(b'>', Act::Greater);
         for next in (0..=255_u8).filter(|b| b.is_ascii_alphabetic() || !b.is_ascii() || *b == 0x1b) {
             table.begins(b'-', &[next], Act::Dash);
+        }
+        for next in (0..128_u8).filter(|b| password_hash::is_id(char::from(*b))) {
+            table.begins(b'$', &[next], Act::Dollar);
         }
         for digit in b'0'..=b'9' {
             table.alone(digit, Act::Digit);
