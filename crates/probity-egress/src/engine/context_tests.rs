@@ -36,3 +36,14 @@ fn groups_of_other_lengths_than_of_a_uuid_are_values() {
     check("zenrowsSECRETS FAK30NOT-R3AL0FAK3", "zenrowsSECRETS [REDACTED:api-key]");
     stays("everhour=2024-01-02-03-04-05-06-07-08-09");
 }
+
+#[test]
+fn letters_alone() {
+    check("acme ACCESS TOKEN QXFAKWZNVBTRJDPLMHCG", "acme ACCESS TOKEN [REDACTED:api-key]");
+    check("the private key qxfakwznvbtrjdplmhcg.", "the private key [REDACTED:api-key].");
+    stays("the color qxfakwznvbtrjdplmhcg");
+    stays("private key abcdefghijklmnopqrstuvwxyz");
+    stays("access token counterrevolutionaries");
+    stays("the key Donaudampfschifffahrtsgesellschaft");
+    stays("the key donaudampfschifffahrtsgesellschaft");
+}

@@ -306,7 +306,7 @@ fn credential(
         return Ok(None);
     }
     let wrapped = operator::next_line(&mut ahead, operator)?;
-    if !(operator == Operator::Blank && !plausible::is_constant(name))
+    if (operator != Operator::Blank || plausible::is_constant(name))
         && let Some(found) = byte_list::find(cursor, &ahead, (operator, kind, strength))?
     {
         return Ok(Some(found));

@@ -1,5 +1,6 @@
 use std::sync::OnceLock;
 
+use super::super::drawn::is_rare_pair;
 use super::super::{document, encoded_link, password_hash};
 use crate::known::KnownForms;
 use crate::vocabulary::{Anchor, anchors};
@@ -146,6 +147,8 @@ pub(super) const OF_ANCHOR: u8 = 1 << 1;
 pub(super) const OF_RUN: u8 = 1 << 2;
 /// A registered secret may begin with it, or at the byte before.
 pub(super) const OF_KNOWN: u8 = 1 << 3;
+/// Letters of one case that words have not side by side.
+pub(super) const OF_LETTERS: u8 = 1 << 4;
 pub(super) const QUOTES: [u8; 3] = *b"\"'`";
 
 fn index(pair: [u8; 2]) -> usize {
@@ -201,6 +204,15 @@ impl Table {
             table.alone(b'\\', Act::Escape);
             for byte in *b"wW" {
                 table.begins(byte, b"wW", Act::Web);
+            }
+        }
+        for (first, second) in
+            (b'a'..=b'z').flat_map(|first| (b'a'..=b'z').map(move |second| (first, second)))
+        {
+            if is_rare_pair(first, second) {
+                add(&mut table.pairs, [first, second], OF_LETTERS);
+                let capitals = [first, second].map(|letter| letter.to_ascii_uppercase());
+                add(&mut table.pairs, capitals, OF_LETTERS);
             }
         }
         // Last, when it is known what else a byte may be.
