@@ -34,7 +34,7 @@ pub(super) fn is_letters(text: &str) -> bool {
         && (text.bytes().all(|b| b.is_ascii_lowercase()) || text.bytes().all(|b| b.is_ascii_uppercase()))
         && rare(0)
         && rare(1)
-        && is_drawn(text) == Drawn::Surely
+        && is_drawn(text) >= Drawn::Maybe
 }
 
 fn drawn_run(run: &str) -> Drawn {
