@@ -25,6 +25,9 @@ pub(super) fn find(
 ) -> Result<Option<Found>, Starved> {
     let mut ahead = value.clone();
     for _ in 0..TYPE_CHARS_MAX {
+        if ahead.is_at_marker()? {
+            break;
+        }
         if ahead.eat_if(|c| matches!(c, '{' | '[' | '('))? {
             let mut list = ahead.clone();
             if operator != Operator::Blank {
