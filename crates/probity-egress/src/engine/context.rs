@@ -1,16 +1,19 @@
 //! Values without a shape of their own, by the words before them: `wandb 0f3c…`, `Unseal Key 2: 5bCo…`, `acmeAPI-KEY-…`.
 //!
 //! A service's name, or a word for a credential, and nothing but such words up to a value that looks drawn. Asked where a
-//! digit stands beside a letter or digit. What lost: a rule for each service, with the length and alphabet of its keys;
+//! digit stands beside a letter or digit, and where many letters of one case have pairs that words have not. What lost: a rule for each service, with the length and alphabet of its keys;
 //! there are thousands of services, and they change their keys more often than their names.
 
 use super::Found;
 use super::behind::Behind;
 use super::class::{RUN, is};
 use super::cursor::{Cursor, Starved};
+use super::drawn::is_letters;
 use super::placeholder::is_placeholder;
+use super::plausible::is_sequence;
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
+pub(super) use bare::is_access_id;
 use look::{Look, begins_with_word};
 use said::{Before, Said, said_before, said_behind};
 
@@ -41,8 +44,9 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
         return Ok(Some(found));
     }
     let tied = || begins_run && joins(run.value()).any(|at| run.is_secret(at, behind));
-    let enough =
-        begins_value && run.is_secret(0, behind) || tied() || begins_run && run.is_named_behind(cursor)?;
+    let enough = begins_value && (run.is_secret(0, behind) || run.is_letters_named(behind))
+        || tied()
+        || begins_run && run.is_named_behind(cursor)?;
     Ok(enough.then(|| Found {
         rule: "context",
         kind: "api-key",
@@ -119,6 +123,18 @@ impl Run {
             && Look::of(value) == Look::SurelyDrawn
             && !is_placeholder(value);
         Ok(drawn && said_behind(cursor.after(self.end - cursor.offset()))?)
+    }
+
+    /// Whether it is of letters alone, and a secret by the words before it.
+    fn is_letters_named(&self, behind: &Behind<'_>) -> bool {
+        let value = self.value();
+        is_letters(value)
+            && !is_sequence(value)
+            && !is_placeholder(value)
+            && match said_before(Before { words: "", behind: behind.clone() }) {
+                Said::Service | Said::Credential | Said::Word { credential: true } => true,
+                Said::Word { credential: false } | Said::Nothing => false,
+            }
     }
 
     /// Whether what begins at `at` is a secret by the words before it.

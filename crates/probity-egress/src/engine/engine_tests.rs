@@ -101,6 +101,9 @@ const PIECES: &[&str] = &[
     "\u{1b}[0m", "\u{1b}[38:5:1m", "\u{1b}", "\u{200b}", "é", "hunter22x", "aB3xY7kL2mQ9", "a1b2c!d3e4!f5",
     "0f3c9a7be1d24c5f8a6b7c8d9e0f1a2b", "Xy7$Kd9!Qm2@", "correcthorse", "9", "kJ8sD2fL9qW3eR5tY7uI1oP4aS6dF8gH",
     "ghp_", "service_account", "hooks.slack.com", "[REDACTED:token]", "\"value\"", "\"sensitive\": true",
+    "AES_KEY", "key_of_a", "access_id", "密码DB", "FAKE2NOT3REAL4FAKE56", "'''", "# a secret\n", "QXFAKWZNVBTRJDPLMHCG",
+    "0xfa, 0x4e, 0x00, 0x12, 0x7f, 0x12, 0xd, 0x09", "0xf", "{\"kty\": \"EC\"", ", \"d\": \"FA3KfaK0nO7rEa1xFA3KfaK0\"",
+    "$sm3$", "$FA3KfaK0nO7rEa1xFA3KfaK0", "winter-apples", "uhfakenotfhureplbpno",
 ];
 
 proptest! {
@@ -152,6 +155,15 @@ fn work_grows_with_the_text_and_no_faster() {
         "\\",
         "a.b-c_",
         "token ",
+        "{\"kty\":",
+        "{\"kty\":\"a\",\"d\":",
+        "$a",
+        "$a$b",
+        "key={0x1,",
+        "key [0x1,",
+        "qx",
+        "key '''",
+        "# secret\n",
         "(",
         "x:/",
     ] {

@@ -1,6 +1,7 @@
 mod authority;
 mod behind;
 mod beside;
+mod byte_list;
 #[cfg(test)]
 mod checks;
 mod class;

@@ -5,7 +5,7 @@ use super::operator::{self, Operator, Quote};
 use super::plausible;
 use super::swallow::Swallow;
 use super::value::{self, Value};
-use super::{Found, beside, header, token, user_flag, wrap};
+use super::{Found, beside, byte_list, header, token, user_flag, wrap};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
@@ -306,8 +306,13 @@ fn credential(
         return Ok(None);
     }
     let wrapped = operator::next_line(&mut ahead, operator)?;
+    if (operator != Operator::Blank || plausible::is_constant(name))
+        && let Some(found) = byte_list::find(cursor, &ahead, (operator, kind, strength))?
+    {
+        return Ok(Some(found));
+    }
     string_prefix(&mut ahead)?;
-    let quote = Quote::open(&mut ahead)?;
+    let quote = Quote::open_any(&mut ahead)?;
     if wrapped && quote.is_none() && operator != Operator::Tag {
         return Ok(None);
     }
@@ -321,7 +326,11 @@ fn credential(
     if quote.is_none() && !value.long {
         own_bracket(behind, &mut value, &mut ahead)?;
     }
-    if operator == Operator::Tag && !operator::closes_tag(&ahead)? {
+    // The text may end before the closing tag.
+    if operator == Operator::Tag
+        && !operator::closes_tag(&ahead)?
+        && !(operator::is_cut_off(&ahead)? && is_drawn(&value.text) == Drawn::Surely)
+    {
         return Ok(None);
     }
     // `#define API_KEY "…"`; with a name in small letters it is prose.

@@ -65,7 +65,11 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
             return false;
         }
         // After a comma or in a comparison, a word is more often the next name than a password.
-        if operator == Operator::Argument && !shape.mixed() && text.len() <= 12 {
+        let compared = operator == Operator::Compared;
+        if compared && strength != Strength::Key && is_hyphenated_phrase(text) {
+            return true;
+        }
+        if (compared || operator == Operator::Argument) && !shape.mixed() && text.len() <= 12 {
             return false;
         }
         return match strength {
@@ -94,7 +98,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
         return false;
     }
     match operator {
-        Operator::Argument => false,
+        Operator::Argument | Operator::Compared => false,
         Operator::Blank | Operator::Flag if strength == Strength::Key && operator == Operator::Blank => {
             text.len() >= 15 && shape.is_token() && shape.digits >= 3 && shape.is_random(text)
         }
@@ -181,75 +185,113 @@ pub(super) fn is_sequence(text: &str) -> bool {
 
 /// Words in small letters with blanks between, and none that sentences about passwords are made with.
 fn is_passphrase(text: &str) -> bool {
-    const OF_SENTENCES: &[&str] = &[
-        "a",
-        "again",
-        "an",
-        "are",
-        "at",
-        "be",
-        "been",
-        "can",
-        "cannot",
-        "change",
-        "changed",
-        "characters",
-        "confirm",
-        "correct",
-        "does",
-        "enter",
-        "failed",
-        "field",
-        "for",
-        "forgot",
-        "from",
-        "has",
-        "have",
-        "if",
-        "in",
-        "incorrect",
-        "invalid",
-        "is",
-        "least",
-        "match",
-        "may",
-        "missing",
-        "must",
-        "new",
-        "no",
-        "not",
-        "of",
-        "old",
-        "on",
-        "or",
-        "password",
-        "passwords",
-        "please",
-        "required",
-        "reset",
-        "secret",
-        "should",
-        "that",
-        "the",
-        "this",
-        "to",
-        "too",
-        "token",
-        "type",
-        "use",
-        "used",
-        "user",
-        "was",
-        "will",
-        "wrong",
-        "you",
-        "your",
-    ];
     let words = text.split_whitespace();
     (3..=8).contains(&words.clone().count())
         && text.chars().all(|c| c.is_ascii_lowercase() || c == ' ')
         && !words.clone().any(|word| OF_SENTENCES.contains(&word))
 }
+
+/// Words with hyphens between, as what a secret is compared with: a state has a word that says so.
+fn is_hyphenated_phrase(text: &str) -> bool {
+    const WORD_CHARS_MIN: usize = 4;
+    const OF_STATES: &[&str] = &[
+        "access",
+        "auto",
+        "bearer",
+        "basic",
+        "client",
+        "default",
+        "disabled",
+        "empty",
+        "enabled",
+        "expired",
+        "generated",
+        "hidden",
+        "none",
+        "null",
+        "private",
+        "public",
+        "redacted",
+        "shared",
+        "unset",
+        "value",
+    ];
+    let mut words = text.split('-');
+    words.clone().count() >= 2
+        && words.all(|word| {
+            word.len() >= WORD_CHARS_MIN
+                && word.bytes().all(|b| b.is_ascii_lowercase())
+                && !OF_SENTENCES.contains(&word)
+                && !OF_STATES.contains(&word)
+                && classify_name(word).is_none()
+        })
+}
+
+/// Words that sentences about passwords are made with.
+const OF_SENTENCES: &[&str] = &[
+    "a",
+    "again",
+    "an",
+    "are",
+    "at",
+    "be",
+    "been",
+    "can",
+    "cannot",
+    "change",
+    "changed",
+    "characters",
+    "confirm",
+    "correct",
+    "does",
+    "enter",
+    "failed",
+    "field",
+    "for",
+    "forgot",
+    "from",
+    "has",
+    "have",
+    "if",
+    "in",
+    "incorrect",
+    "invalid",
+    "is",
+    "least",
+    "match",
+    "may",
+    "missing",
+    "must",
+    "new",
+    "no",
+    "not",
+    "of",
+    "old",
+    "on",
+    "or",
+    "password",
+    "passwords",
+    "please",
+    "required",
+    "reset",
+    "secret",
+    "should",
+    "that",
+    "the",
+    "this",
+    "to",
+    "too",
+    "token",
+    "type",
+    "use",
+    "used",
+    "user",
+    "was",
+    "will",
+    "wrong",
+    "you",
+    "your",
+];
 
 /// Written as environment variables are.
 pub(super) fn is_constant(name: &str) -> bool {

@@ -3,6 +3,7 @@ mod table;
 
 use super::class::{BARE, NAME, RUN, is};
 use super::cursor::{CSI_CHARS_MAX, is_zero_width};
+use super::drawn::LETTERS_MIN;
 use crate::vocabulary::{Anchor, Glue};
 use hint::Walked;
 pub(crate) use table::Pairs;
@@ -171,6 +172,9 @@ impl Scan<'_> {
                 self.act(at, act);
             }
         }
+        if of & table::OF_LETTERS != 0 {
+            self.letters(at);
+        }
         if of & table::OF_ANCHOR != 0 {
             let before = at.checked_sub(1).and_then(|at| self.bytes.get(at)).copied().unwrap_or_default();
             if let Some(leads) = self.triggers.leads(before, pair) {
@@ -231,6 +235,11 @@ impl Scan<'_> {
             Act::Dash => {
                 if next.is_ascii_alphabetic() || !next.is_ascii() || next == 0x1b {
                     self.flag(at + 1);
+                }
+            }
+            Act::Dollar => {
+                if hint::may_be_hash(bytes, at) {
+                    self.marks.set(at, Asked::TOKENS);
                 }
             }
             Act::Escape => {
@@ -398,7 +407,9 @@ impl Scan<'_> {
             if back < BEFORE_BYTES_MAX && goes_on {
                 self.marks.set(at - back, Asked::TOKENS.and(Asked::ANCHORED));
             }
-            if is_value || hint::may_be_bare(bytes, at - back, at + len) {
+            // A list of bytes may follow a blank, `KEY {0x35, …`.
+            let opened = (at - back).checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'{');
+            if is_value || opened || hint::may_be_bare(bytes, at - back, at + len) {
                 self.blank_before(at);
                 run = &mut self.run;
             }
@@ -419,6 +430,25 @@ impl Scan<'_> {
             run.marked = run.marked.max(to);
         }
         run.settled = if run.is_value && run.marked < run.end { at } else { run.end };
+    }
+
+    /// Marks where the letters of one case begin that are at `at`, if they are as many as a value has.
+    fn letters(&mut self, at: usize) {
+        let Self { bytes, .. } = *self;
+        let rest = bytes.get(at..).unwrap_or_default();
+        if at < self.run.letters_to {
+            return;
+        }
+        let capitals = rest.first().is_some_and(u8::is_ascii_uppercase);
+        let is_same = |b: &&u8| if capitals { b.is_ascii_uppercase() } else { b.is_ascii_lowercase() };
+        let len = rest.iter().take(AHEAD_BYTES).take_while(is_same).count();
+        self.run.letters_to = at + len;
+        let back =
+            bytes.get(..at).unwrap_or_default().iter().rev().take(LETTERS_MIN).take_while(is_same).count();
+        // Further on, the first letters have no such pair.
+        if back < LETTERS_MIN && back + len >= LETTERS_MIN {
+            self.marks.set(at - back, Asked::VALUES.and(Asked::LEARNED));
+        }
     }
 
     /// A blank can be an operator: the first one after the word before. The value behind it ends where a value without
@@ -464,6 +494,8 @@ struct Run {
     settled: usize,
     /// Whether it is long enough to be a value.
     is_value: bool,
+    /// Up to where letters of one case are known to go.
+    letters_to: usize,
     /// Whether something invisible or encoded ends it.
     goes_on: bool,
     /// Up to where everybody is asked, since something invisible is near.

@@ -215,7 +215,7 @@ fn turned_round(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
         return Ok(None);
     }
     let Some((kind, strength)) = credential(&name) else { return Ok(None) };
-    let secret = plausible::is_secret(&value, strength, Operator::Argument, &name);
+    let secret = plausible::is_secret(&value, strength, Operator::Compared, &name);
     Ok(secret.then(|| found(kind, start - cursor.offset(), end - start, None)))
 }
 

@@ -6,6 +6,7 @@
 
 use super::super::class::{BARE, BETWEEN, FIELD, NAME, NOTE, PLAIN, RUN, is};
 use super::super::cursor::CSI_CHARS_MAX;
+use super::super::password_hash::{ID_BYTES_MAX, is_id};
 use crate::limits::WINDOW_BYTES;
 use crate::vocabulary::LettersBackwards;
 
@@ -160,6 +161,13 @@ pub(super) fn may_be_bare(bytes: &[u8], start: usize, end: usize) -> bool {
     let around = before.take(BARE_BYTES_MIN).take_while(|b| of_value(b)).count()
         + behind.take(BARE_BYTES_MIN).take_while(|b| of_value(b)).count();
     end - start + around >= BARE_BYTES_MIN
+}
+
+/// Whether the `$` at `at` may begin `$id$`. What is invisible there is marked by itself.
+pub(super) fn may_be_hash(bytes: &[u8], at: usize) -> bool {
+    let id = bytes.get(at + 1..).unwrap_or_default().iter().take(ID_BYTES_MAX);
+    let len = id.take_while(|b| is_id(char::from(**b))).count();
+    len > 0 && bytes.get(at + 1 + len).is_none_or(|b| *b == b'$')
 }
 
 /// Whether the bracket or blank at `at`, before a quote, may stand before a secret.

@@ -1,6 +1,7 @@
 use std::sync::OnceLock;
 
-use super::super::{document, encoded_link};
+use super::super::drawn::is_rare_pair;
+use super::super::{document, encoded_link, password_hash};
 use crate::known::KnownForms;
 use crate::vocabulary::{Anchor, anchors};
 
@@ -15,6 +16,8 @@ pub(super) enum Act {
     Greater,
     /// `-`: it may be the last dash before a flag's name.
     Dash,
+    /// `$`: it may begin a password's hash.
+    Dollar,
     /// Beside a letter or digit it belongs to a run: a value that looks drawn has one.
     Digit,
     /// `%`, `&`, `\` and `[`: they begin what is encoded, and a marker.
@@ -144,6 +147,8 @@ pub(super) const OF_ANCHOR: u8 = 1 << 1;
 pub(super) const OF_RUN: u8 = 1 << 2;
 /// A registered secret may begin with it, or at the byte before.
 pub(super) const OF_KNOWN: u8 = 1 << 3;
+/// Letters of one case that words have not side by side.
+pub(super) const OF_LETTERS: u8 = 1 << 4;
 pub(super) const QUOTES: [u8; 3] = *b"\"'`";
 
 fn index(pair: [u8; 2]) -> usize {
@@ -179,6 +184,9 @@ impl Table {
         for next in (0..=255_u8).filter(|b| b.is_ascii_alphabetic() || !b.is_ascii() || *b == 0x1b) {
             table.begins(b'-', &[next], Act::Dash);
         }
+        for next in (0..128_u8).filter(|b| password_hash::is_id(char::from(*b))) {
+            table.begins(b'$', &[next], Act::Dollar);
+        }
         for digit in b'0'..=b'9' {
             table.alone(digit, Act::Digit);
         }
@@ -196,6 +204,15 @@ impl Table {
             table.alone(b'\\', Act::Escape);
             for byte in *b"wW" {
                 table.begins(byte, b"wW", Act::Web);
+            }
+        }
+        for (first, second) in
+            (b'a'..=b'z').flat_map(|first| (b'a'..=b'z').map(move |second| (first, second)))
+        {
+            if is_rare_pair(first, second) {
+                add(&mut table.pairs, [first, second], OF_LETTERS);
+                let capitals = [first, second].map(|letter| letter.to_ascii_uppercase());
+                add(&mut table.pairs, capitals, OF_LETTERS);
             }
         }
         // Last, when it is known what else a byte may be.
