@@ -24,11 +24,11 @@ const VAULT_LINE_CHARS_MIN: usize = 16;
 /// The texts by which a document is found, with what may stand before them.
 pub(super) fn anchors() -> [Anchor; 2] {
     let before_class = " \t\r\n\\{\"'typenr:".bytes().fold(0, |class, b| class | 1 << b);
-    let glue = Glue::Allowed;
-    [
-        Anchor { literal: SERVICE_ACCOUNT, before_min: 0, before_max: TYPE_CHARS_MAX, before_class, glue },
-        Anchor { literal: VAULT, before_min: 0, before_max: 0, before_class: 0, glue },
-    ]
+    let anchor = |literal, before_max, before_class| {
+        let glue = Glue::Allowed;
+        Anchor { literal, before_min: 0, before_max, before_class, glue, is_of_shape: false, after: 0 }
+    };
+    [anchor(SERVICE_ACCOUNT, TYPE_CHARS_MAX, before_class), anchor(VAULT, 0, 0)]
 }
 
 /// Finds a document that starts at the cursor with `first`.
