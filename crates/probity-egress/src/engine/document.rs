@@ -33,17 +33,14 @@ pub(super) fn anchors() -> [Anchor; 3] {
     let before_class = " \t\r\n\\{\"'typenr:".bytes().fold(0, |class, b| class | 1 << b);
     let before_type =
         (0..128).filter(|b| *b == b'{' || is_before_type(char::from(*b))).fold(0, |class, b| class | 1 << b);
-    let glue = Glue::Allowed;
+    let anchor = |literal, before_min, before_max, before_class| {
+        let glue = Glue::Allowed;
+        Anchor { literal, before_min, before_max, before_class, glue, is_of_shape: false, after: 0 }
+    };
     [
-        Anchor { literal: SERVICE_ACCOUNT, before_min: 0, before_max: TYPE_CHARS_MAX, before_class, glue },
-        Anchor {
-            literal: WEB_KEY_TYPE,
-            before_min: 2,
-            before_max: TYPE_CHARS_MAX,
-            before_class: before_type,
-            glue,
-        },
-        Anchor { literal: VAULT, before_min: 0, before_max: 0, before_class: 0, glue },
+        anchor(SERVICE_ACCOUNT, 0, TYPE_CHARS_MAX, before_class),
+        anchor(WEB_KEY_TYPE, 2, TYPE_CHARS_MAX, before_type),
+        anchor(VAULT, 0, 0, 0),
     ]
 }
 

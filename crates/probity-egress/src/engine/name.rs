@@ -3,6 +3,7 @@ use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
 use super::operator::{self, Operator, Quote};
 use super::plausible;
+use super::seen::Seen;
 use super::swallow::Swallow;
 use super::value::{self, Value};
 use super::{Found, beside, byte_list, header, token, user_flag, wrap};
@@ -22,20 +23,25 @@ const BLANKS_MAX: usize = 12;
 /// TOML, a query, a header, a tag, a flag.
 ///
 /// The question is put at operators and not at names: prose that speaks of tokens and keys costs nothing.
-pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+pub(super) fn find(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+    seen: &Seen,
+) -> Result<Option<Found>, Starved> {
     if matches!(first, '%' | '&' | '\\') {
         let cursor = cursor.undoing();
         let Some(first) = cursor.peek()? else { return Ok(None) };
-        return if is_operator(first) { under(first, &cursor, &behind.undoing()) } else { Ok(None) };
+        return if is_operator(first) { under(first, &cursor, &behind.undoing(), seen) } else { Ok(None) };
     }
     if !is_operator(first) {
         return Ok(None);
     }
-    if let Some(found) = under(first, cursor, behind)? {
+    if let Some(found) = under(first, cursor, behind, seen)? {
         return Ok(Some(found));
     }
     if behind.is_encoded_near() || cursor.is_encoded_next()? {
-        return under(first, &cursor.undoing(), &behind.undoing());
+        return under(first, &cursor.undoing(), &behind.undoing(), seen);
     }
     Ok(None)
 }
@@ -44,7 +50,12 @@ fn is_operator(c: char) -> bool {
     matches!(c, '=' | ':' | '>' | ',' | ' ' | '\t' | '\u{a0}')
 }
 
-fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+fn under(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+    seen: &Seen,
+) -> Result<Option<Found>, Starved> {
     let mut text = [0; NAME_BYTES_MAX];
     let Some(named) = Named::before(first, behind, &mut text) else { return Ok(None) };
     let mut ahead = cursor.clone();
@@ -55,7 +66,7 @@ fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option
         return user_flag::glued(cursor, ahead);
     }
     let mut tag = [0; NAME_BYTES_MAX];
-    let (named, class) = match classify_name(named.name) {
+    let (named, class) = match seen.names.classify(named.name) {
         Some(class) => (named, class),
         None => match Named::of_tag(first, behind, &mut tag)
             .and_then(|tag| Some((classify_name(tag.name)?, tag)))
@@ -261,6 +272,9 @@ fn is_paired(behind: &Behind<'_>) -> bool {
         b"driver",
         b"port",
     ];
+    if !behind.peek().is_some_and(|c| matches!(c, '&' | ';' | ' ')) {
+        return false;
+    }
     let mut behind = behind.clone();
     if behind.eat_if(|c| c == '&') {
         return behind.run(NAME_CHARS_MAX, |c| !is_blank(c) && !matches!(c, '=' | '&' | '?' | '\n'))

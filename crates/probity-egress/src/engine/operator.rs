@@ -143,19 +143,21 @@ fn blanks(ahead: &mut Cursor<'_>) -> Result<usize, Starved> {
 
 fn sign(ahead: &mut Cursor<'_>, quoted: bool) -> Result<Option<Operator>, Starved> {
     let mut signs = ahead.clone();
-    let mut text = String::new();
-    while text.len() < 4
+    let (mut text, mut len) = ([0; 4], 0);
+    while let Some(place) = text.get_mut(len)
         && let Some(c) = signs.peek()?
         && matches!(c, '=' | ':' | '?' | '!' | '>' | '+' | '.' | '|' | '-' | ',' | '~')
     {
         // A sign that belongs to the value: `password=-x`, `a: -1`.
-        if !text.is_empty() && matches!(c, '.' | '-' | '+' | '!' | '?' | '~' | ',' | '|') {
+        if len > 0 && matches!(c, '.' | '-' | '+' | '!' | '?' | '~' | ',' | '|') {
             break;
         }
-        text.push(c);
+        *place = u8::try_from(c).unwrap_or_default();
+        len += 1;
         signs.next()?;
     }
-    let operator = match text.as_str() {
+    let text = text.get(..len).and_then(|text| std::str::from_utf8(text).ok());
+    let operator = match text.unwrap_or_default() {
         "=" | "=>" | ":=" | "::=" | ":::=" | "?=" | "+=" | ".=" | "|=" => Operator::Tight,
         ":" => Operator::Colon,
         "==" | "===" | "!=" | "!==" | "~=" => Operator::Compared,

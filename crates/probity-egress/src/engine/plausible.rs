@@ -46,7 +46,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
     if value.long {
         return value.quote.is_some() || !text.contains(['(', '{']);
     }
-    if is_placeholder(text) || is_location(text) || is_header_name(text) || same_word(text, name) {
+    if same_word(text, name) || is_placeholder(text) || is_location(text) || is_header_name(text) {
         return false;
     }
     if strength == Strength::Key && is_pattern(text) {
@@ -168,7 +168,8 @@ fn is_serial(text: &str) -> bool {
 
 /// A regular expression.
 fn is_pattern(text: &str) -> bool {
-    ["(?", "[0-9", "[a-z", "[A-Z", "[^"].iter().any(|sign| text.contains(sign))
+    memchr::memchr2(b'(', b'[', text.as_bytes()).is_some()
+        && ["(?", "[0-9", "[a-z", "[A-Z", "[^"].iter().any(|sign| text.contains(sign))
 }
 
 /// Whether the value of a member with a common word for a name is a secret.
@@ -303,7 +304,10 @@ fn is_location(text: &str) -> bool {
     let path = ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start));
     let plain = |c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.' | '-' | '_' | '~');
     (path && text.chars().filter(|c| !plain(*c)).count() * 6 <= text.len())
-        || text.split_once("://").is_some_and(|(scheme, _)| is_identifier(scheme))
+        || memchr::memchr(b':', text.as_bytes()).is_some_and(|at| {
+            text.split_at_checked(at)
+                .is_some_and(|(scheme, rest)| rest.starts_with("://") && is_identifier(scheme))
+        })
 }
 
 /// `X-Api-Key`.

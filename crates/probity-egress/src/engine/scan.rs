@@ -2,7 +2,7 @@ mod hint;
 mod table;
 
 use super::class::{BARE, NAME, RUN, is};
-use super::cursor::{CSI_CHARS_MAX, is_zero_width};
+use super::cursor::{control_sequence, is_zero_width};
 use super::drawn::LETTERS_MIN;
 use crate::vocabulary::{Anchor, Glue};
 use hint::Walked;
@@ -252,7 +252,7 @@ impl Scan<'_> {
                 if bytes.get(at) == Some(&0x1b) {
                     self.run.walked.control(at);
                 }
-                if let Some(len) = hidden(bytes, at) {
+                if let Some(len) = hidden(bytes, at).filter(|len| *len > 0) {
                     for earlier in at.saturating_sub(HIDDEN_REACH_BYTES).max(self.run.hidden_to)..=at {
                         self.marks.set(earlier, Asked::ALL);
                     }
@@ -315,7 +315,7 @@ impl Scan<'_> {
             && let Some(byte) = bytes.get(end).filter(|b| !b.is_ascii() || **b == 0x1b)
         {
             self.marks.set(end, Asked::NAMES);
-            end += if *byte == 0x1b { hidden(bytes, end).unwrap_or(1) } else { 1 };
+            end += if *byte == 0x1b { hidden(bytes, end).unwrap_or_default().max(1) } else { 1 };
             let more = bytes.get(end..).unwrap_or_default().iter().take(FLAG_NAME_BYTES_MAX);
             end += more.take_while(|b| is(**b, NAME)).count();
         }
@@ -334,7 +334,11 @@ impl Scan<'_> {
         let mut begin = at;
         match (byte, rest.first()) {
             (b'[', Some(b'R')) => return self.marks.set(at, Asked::NAMES),
-            (b'%', Some(b'2' | b'3')) => self.marks.set(at, Asked::NAMES),
+            (b'%', Some(b'2' | b'3')) => {
+                if hint::may_be_operator(rest) {
+                    self.marks.set(at, Asked::NAMES);
+                }
+            }
             (b'&', Some(_)) => {
                 if OPERATORS.iter().any(|operator| rest.starts_with(operator)) {
                     self.marks.set(at, Asked::NAMES);
@@ -366,7 +370,9 @@ impl Scan<'_> {
     /// A token may begin anywhere as far before its anchor as its shape allows.
     fn anchor(&mut self, start: usize, anchor: &Anchor) {
         let Self { bytes, .. } = *self;
-        if anchor.glue == Glue::Refused && anchor.before_max == 0 && self.is_inside_word(start) {
+        if anchor.glue == Glue::Refused && anchor.before_max == 0 && self.is_inside_word(start)
+            || anchor.after > 0 && !hint::may_go_on(bytes, start + anchor.literal.len(), anchor.after.into())
+        {
             return;
         }
         let allowed = |b: &u8| b.is_ascii() && anchor.before_class >> b & 1 != 0;
@@ -374,7 +380,11 @@ impl Scan<'_> {
         let reach =
             before.iter().rev().take(anchor.before_max.min(BEFORE_BYTES_MAX)).take_while(|b| allowed(b));
         let reach = reach.count();
-        let asked = if anchor.before_max > 0 { Asked::TOKENS.and(Asked::ANCHORED) } else { Asked::TOKENS };
+        let asked = if anchor.is_of_shape && anchor.before_max > 0 {
+            Asked::TOKENS.and(Asked::ANCHORED)
+        } else {
+            Asked::TOKENS
+        };
         for back in anchor.before_min..=reach {
             self.marks.set(start - back, asked);
         }
@@ -399,8 +409,8 @@ impl Scan<'_> {
             let rest = bytes.get(at..).unwrap_or_default();
             let len = rest.iter().take(AHEAD_BYTES).take_while(|b| is(**b, RUN)).count();
             let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is(**b, RUN)).count();
-            // Something invisible or encoded may stand inside.
-            let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
+            // Something invisible may stand inside.
+            let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b);
             let is_value = back + len >= RUN_BYTES_MIN || goes_on;
             (run.end, run.marked, run.settled) = (at + len, at - back, at);
             (run.is_value, run.goes_on) = (is_value, goes_on);
@@ -409,7 +419,8 @@ impl Scan<'_> {
             }
             // A list of bytes may follow a blank, `KEY {0x35, …`.
             let opened = (at - back).checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'{');
-            if is_value || opened || hint::may_be_bare(bytes, at - back, at + len) {
+            let is_bare = || hint::may_be_bare(bytes, at - back, at + len);
+            if opened || at >= run.bare_to && (is_value || is_bare()) {
                 self.blank_before(at);
                 run = &mut self.run;
             }
@@ -457,6 +468,9 @@ impl Scan<'_> {
         let before = self.bytes.get(..at).unwrap_or_default();
         let word = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is(**b, BARE)).count();
         let start = at - word;
+        // Whatever digit of the value is seen, the blank is the same.
+        let more = self.bytes.get(at..).unwrap_or_default().iter().take(BEFORE_BYTES_MAX);
+        self.run.bare_to = at + more.take_while(|b| b.is_ascii() && is(**b, BARE)).count();
         let blanks = blanks_before(self.bytes, start);
         if blanks > 0 && hint::may_be_named(self.bytes, start - blanks, &mut self.run.walked) {
             self.marks.set(start - blanks, Asked::NAMES);
@@ -490,13 +504,15 @@ struct Run {
     end: usize,
     /// Up to where its words are marked.
     marked: usize,
+    /// Up to where a value goes whose blank before is marked, if it has one.
+    bare_to: usize,
     /// Up to where its digits have nothing to add.
     settled: usize,
     /// Whether it is long enough to be a value.
     is_value: bool,
     /// Up to where letters of one case are known to go.
     letters_to: usize,
-    /// Whether something invisible or encoded ends it.
+    /// Whether something invisible ends it.
     goes_on: bool,
     /// Up to where everybody is asked, since something invisible is near.
     hidden_to: usize,
@@ -522,15 +538,13 @@ fn blanks_before(bytes: &[u8], at: usize) -> usize {
     before.take_while(|b| matches!(b, b' ' | b'\t')).count()
 }
 
-/// The length of what is invisible and begins at `at`, where a character does. Of what is no control sequence, though it
-/// may begin one, the first byte.
+/// The length of what is invisible and begins at `at`, where a character does; 0 of what begins as a control sequence does
+/// and is none. Of what may go on as one behind the end of what has arrived, that much.
 fn hidden(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..).unwrap_or_default();
     let len = match rest.first()? {
         0x1b => {
-            let parameters = rest.get(2..).unwrap_or_default().iter().take(CSI_CHARS_MAX);
-            let parameters = parameters.take_while(|b| matches!(b, 0x20..=0x3f)).count();
-            return Some(if rest.get(1) == Some(&b'[') { 3 + parameters } else { 1 });
+            return Some(control_sequence(rest).unwrap_or(rest.len()));
         }
         0xc0..=0xdf => 2,
         0xe0..=0xef => 3,

@@ -3,6 +3,7 @@
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
+use super::seen::Seen;
 use super::swallow::Swallow;
 use super::value::{VALUE_CHARS_MAX, Value};
 use super::{Found, token};
@@ -104,16 +105,20 @@ pub(super) fn token_over_lines(
     first: char,
     cursor: &Cursor<'_>,
     behind: &Behind<'_>,
+    seen: &Seen,
 ) -> Result<Option<Found>, Starved> {
     if !first.is_ascii_alphanumeric() {
         return Ok(None);
     }
     // Nearly all tokens are told from what may be broken by there being no end of a line near.
+    let at = cursor.offset();
+    let odd = |near: &[u8]| near.iter().position(|b| !b.is_ascii() || *b == 0x1b);
+    let is_plain = |near: &[u8]| seen.odd.is_without(at, near, odd);
+    let breaks = |near: &[u8]| memchr::memchr3(b'\n', b'\r', b'\\', near);
+    let is_whole = |near: &[u8]| seen.breaks.is_without(at, near, breaks);
     let near = cursor.bytes_ahead(TOKEN_CHARS_MAX + 1);
-    let plain = |near: &[u8]| near.is_ascii() && memchr::memchr(0x1b, near).is_none();
-    let broken = |near: &[u8]| memchr::memchr3(b'\n', b'\r', b'\\', near).is_some();
-    if near.is_some_and(|near| !broken(near) && plain(near))
-        || cursor.bytes_ahead(WINDOW_BYTES).is_some_and(|window| !broken(window))
+    if near.is_some_and(|near| is_whole(near) && is_plain(near))
+        || cursor.bytes_ahead(WINDOW_BYTES).is_some_and(is_whole)
     {
         return Ok(None);
     }

@@ -456,8 +456,7 @@ pub(crate) fn classify_name(name: &str) -> Option<Name> {
     }
     let negated = || (0..count).any(|at| NEGATIVE.contains(&words.get(at)));
     let at_end = entries(&ENDINGS_BY_LAST, joined.as_bytes().last())
-        .filter(|(ending, _, _)| joined.ends_with(ending))
-        .max_by_key(|(ending, _, _)| ending.len())
+        .find(|(ending, _, _)| joined.ends_with(ending))
         .or_else(|| WORDS.iter().find(|(word, _, _)| *word == last));
     if let Some((_, kind, strength)) = at_end.copied() {
         let said = strength == Strength::Password || !negated();
@@ -498,7 +497,14 @@ type Entry = (&'static str, &'static str, Strength);
 /// The entries of a table by one of their bytes.
 type ByByte = LazyLock<[Vec<&'static Entry>; 256]>;
 
-static ENDINGS_BY_LAST: ByByte = LazyLock::new(|| by_byte(ENDINGS, |letters| letters.last()));
+/// The longest first.
+static ENDINGS_BY_LAST: ByByte = LazyLock::new(|| {
+    let mut all = by_byte(ENDINGS, |letters| letters.last());
+    for of in &mut all {
+        of.sort_by_key(|(ending, _, _)| std::cmp::Reverse(ending.len()));
+    }
+    all
+});
 static WITHIN_BY_FIRST: ByByte = LazyLock::new(|| by_byte(WITHIN, |letters| letters.first()));
 
 fn by_byte(table: &'static [Entry], byte: fn(&[u8]) -> Option<&u8>) -> [Vec<&'static Entry>; 256] {

@@ -130,6 +130,14 @@ fn opens_line(behind: &Behind<'_>) -> bool {
 
 /// The word before, in small letters.
 fn word<'a>(behind: &mut Before<'_>, buffer: &'a mut [u8; WORD_BYTES_MAX]) -> Option<&'a str> {
+    if behind.words.is_empty()
+        && let Some(plain) = behind.behind.plain_run(WORD_BYTES_MAX + 1, |b| b.is_ascii_alphanumeric())
+    {
+        let word = buffer.get_mut(..plain.len())?;
+        word.copy_from_slice(plain.as_bytes());
+        word.make_ascii_lowercase();
+        return std::str::from_utf8(word).ok();
+    }
     let mut from = buffer.len();
     while let Some(c) = behind.peek()
         && c.is_ascii_alphanumeric()

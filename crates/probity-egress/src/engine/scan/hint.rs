@@ -81,6 +81,30 @@ pub(super) fn may_assign(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
     may_be_named(bytes, at, walked)
 }
 
+/// Whether `len` letters and digits may stand at `at`: or something invisible or encoded, or the end of a line that a token
+/// goes on over.
+pub(super) fn may_go_on(bytes: &[u8], at: usize, len: usize) -> bool {
+    let mut behind = bytes.get(at..).unwrap_or_default().iter().take(len);
+    behind
+        .find(|b| !b.is_ascii_alphanumeric())
+        .is_none_or(|b| !is_plain(*b) || matches!(b, b'\n' | b'\r' | b'\\' | b'=' | b'%' | b'&'))
+}
+
+/// Whether `rest`, which stands behind a `%`, encodes what ties names and values, once or more often.
+pub(super) fn may_be_operator(mut rest: &[u8]) -> bool {
+    while let [b'2', b'5', digit, ..] = rest
+        && digit.is_ascii_hexdigit()
+    {
+        rest = rest.get(2..).unwrap_or_default();
+    }
+    match rest.first_chunk() {
+        Some([b'2', low]) => matches!(low, b'0' | b'c' | b'C'),
+        Some([b'3', low]) => matches!(low, b'a' | b'A' | b'd' | b'D' | b'e' | b'E'),
+        Some(_) => false,
+        None => true,
+    }
+}
+
 /// Whether an `@` may stand in the authority that `rest` begins with.
 fn may_have_user(rest: &[u8]) -> bool {
     let ends = |b: &u8| {
