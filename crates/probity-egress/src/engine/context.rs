@@ -8,7 +8,7 @@ use super::Found;
 use super::behind::Behind;
 use super::class::{RUN, is};
 use super::cursor::{Cursor, Starved};
-use super::drawn::is_letters;
+use super::drawn::{LETTERS_MIN, is_letters};
 use super::placeholder::is_placeholder;
 use super::plausible::is_sequence;
 use super::seen::Seen;
@@ -74,15 +74,19 @@ struct Run {
 }
 
 impl Run {
-    /// Nothing where a marker is in it or directly behind it, or no digit: every value has one.
+    /// Nothing where a marker is in it or directly behind it, or no digit and no beginning of plain letters: every value has
+    /// one of the two.
     fn read(cursor: &Cursor<'_>, seen: &Seen) -> Result<Option<Self>, Starved> {
         let mut ahead = cursor.clone();
         let plain = ahead.take_plain(VALUE_CHARS_MAX, |b| is(b, RUN));
         let mut end = ahead.offset() - (plain.len() - plain.trim_end_matches(['.', '-']).len());
+        let may_be_letters = plain.len() >= LETTERS_MIN;
         // Whatever goes on behind what is invisible has none either.
         let digit = |near: &[u8]| near.iter().position(u8::is_ascii_digit);
         let window = cursor.bytes_ahead(WINDOW_BYTES).filter(|_| ahead.is_at_odd());
-        if window.is_some_and(|window| seen.digits.is_without(cursor.offset(), window, digit)) {
+        if !may_be_letters
+            && window.is_some_and(|window| seen.digits.is_without(cursor.offset(), window, digit))
+        {
             return Ok(None);
         }
         let mut text = String::with_capacity(plain.len());
@@ -100,7 +104,7 @@ impl Run {
                 break;
             }
         }
-        if !text.bytes().any(|b| b.is_ascii_digit()) {
+        if !may_be_letters && !text.bytes().any(|b| b.is_ascii_digit()) {
             return Ok(None);
         }
         if text.len() < VALUE_CHARS_MIN && ahead.peek()? != Some('|') {
