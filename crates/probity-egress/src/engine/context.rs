@@ -7,7 +7,7 @@
 use super::Found;
 use super::behind::Behind;
 use super::class::{RUN, is};
-use super::cursor::{Cursor, Starved};
+use super::cursor::{Cursor, DIGIT_BYTES_MAX, HIDDEN_BYTES_MAX, Starved};
 use super::placeholder::is_placeholder;
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
@@ -63,10 +63,17 @@ struct Run {
 }
 
 impl Run {
-    /// Nothing where a marker is in it or directly behind it.
+    /// Nothing where a marker is in it or directly behind it, or what gives it away is far.
     fn read(cursor: &Cursor<'_>) -> Result<Option<Self>, Starved> {
         let mut ahead = cursor.clone();
         let plain = ahead.take_plain(VALUE_CHARS_MAX, |b| is(b, RUN));
+        let is_near = || plain.bytes().take(DIGIT_BYTES_MAX).any(|b| b.is_ascii_digit());
+        if plain.len() > HIDDEN_BYTES_MAX && !is_near() {
+            if plain.len() < DIGIT_BYTES_MAX {
+                ahead.peek()?;
+            }
+            return Ok(None);
+        }
         let mut end = ahead.offset() - (plain.len() - plain.trim_end_matches(['.', '-']).len());
         let mut text = String::with_capacity(plain.len());
         text.push_str(plain);

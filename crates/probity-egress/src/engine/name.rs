@@ -1,4 +1,5 @@
 use super::behind::Behind;
+use super::class::BARE;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
 use super::operator::{self, Operator, Quote};
@@ -34,10 +35,19 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
     if let Some(found) = under(first, cursor, behind)? {
         return Ok(Some(found));
     }
-    if behind.is_encoded_near() || cursor.is_encoded_next()? {
-        return under(first, &cursor.undoing(), &behind.undoing());
+    let blanks = if is_blank(first) { BLANKS_MAX } else { 1 };
+    if !(behind.is_encoded_near() || cursor.is_encoded_next(blanks)?) {
+        return Ok(None);
     }
-    Ok(None)
+    // A blank behind a flag is found by the dash.
+    if is_blank(first) && is_flag(first, &behind.undoing()) && !is_flag(first, behind) {
+        return Ok(None);
+    }
+    under(first, &cursor.undoing(), &behind.undoing())
+}
+
+fn is_flag(first: char, behind: &Behind<'_>) -> bool {
+    Named::before(first, behind, &mut [0; NAME_BYTES_MAX]).is_some_and(|named| named.flag)
 }
 
 fn is_operator(c: char) -> bool {
@@ -47,6 +57,10 @@ fn is_operator(c: char) -> bool {
 fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
     let mut text = [0; NAME_BYTES_MAX];
     let Some(named) = Named::before(first, behind, &mut text) else { return Ok(None) };
+    // Of blanks, the first one is asked about.
+    if is_blank(first) && named.blanks {
+        return Ok(None);
+    }
     let mut ahead = cursor.clone();
     if named.flag && matches!(named.name, "u" | "user" | "U" | "proxy-user") {
         return user_flag::find(cursor, ahead);
@@ -159,8 +173,8 @@ impl<'a> Named<'a> {
         }
         let blanks = behind.run(BLANKS_MAX, is_blank) > 0;
         let (mut quoted, mut array) = (false, false);
-        if behind.eat_if(|c| c == ']') {
-            // `name['key'] =`, `char name[25] =`.
+        if first != ',' && behind.eat_if(|c| c == ']') {
+            // `name['key'] =`, `char name[25] =`; a comma behind it ends an argument.
             let digits = behind.run(6, |c| c.is_ascii_digit());
             if digits > 0 || behind.peek() == Some('[') {
                 array = digits == 0 && behind.eat_if(|c| c == '[');
@@ -313,6 +327,9 @@ fn credential(
     }
     let start = ahead.offset();
     let value_cursor = ahead.clone();
+    if operator == Operator::Blank && quote.is_none() && !ahead.has_digit_near(BARE)? {
+        return Ok(None);
+    }
     let mut value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => value::read_bare(&mut ahead)?,

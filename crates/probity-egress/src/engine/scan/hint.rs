@@ -117,11 +117,16 @@ pub(super) fn may_be_in_list(bytes: &[u8], at: usize, walked: &mut Walked) -> bo
     let blank = |b: &&u8| matches!(**b, b' ' | b'\t' | b'\\');
     let mut next = rest.find(|b| !blank(b));
     // A kind of string, `b"…"`, or `\u0022`.
-    if next.is_some_and(|b| b"brfuL@".contains(b)) {
+    if next.is_some_and(|b| is_prefix(*b)) {
         next = rest.next();
     }
     let quoted = next.is_none_or(|b| is_quote(*b) || !is_plain(*b) || matches!(b, b'%' | b'&' | b'0'));
     quoted && may_be_named(bytes, at, walked)
+}
+
+/// Whether a flag's name may begin so, behind its last dash.
+pub(super) fn may_begin_flag(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | 0x1b | 0x80..)
 }
 
 /// Whether what follows a flag's name at `at` may be its value.
@@ -313,10 +318,20 @@ pub(super) fn may_be_value(bytes: &[u8], at: usize) -> bool {
     tied && small && capital && digit
 }
 
+/// Whether a byte may be of a token, or of what is invisible inside one.
+pub(super) fn may_be_of_token(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !is_quote(byte) || !is_plain(byte)
+}
+
+/// Whether a kind of string may begin so.
+pub(super) fn is_prefix(byte: u8) -> bool {
+    b"brfuL@".contains(&byte)
+}
+
 fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-fn is_plain(byte: u8) -> bool {
+pub(super) fn is_plain(byte: u8) -> bool {
     is(byte, PLAIN)
 }
