@@ -12,6 +12,8 @@ use crate::vocabulary::{Name, Strength, classify_name};
 
 /// How long a name may be.
 const NAME_CHARS_MAX: usize = 80;
+/// How long the last word of a flag's name may be.
+const FLAG_WORD_BYTES_MAX: usize = 40;
 /// How long an opening tag may be.
 const TAG_CHARS_MAX: usize = 160;
 /// Blanks between the last attribute of a tag and its end.
@@ -173,8 +175,8 @@ impl<'a> Named<'a> {
         }
         let blanks = behind.run(BLANKS_MAX, is_blank) > 0;
         let (mut quoted, mut array) = (false, false);
-        if first != ',' && behind.eat_if(|c| c == ']') {
-            // `name['key'] =`, `char name[25] =`; a comma behind it ends an argument.
+        if first != ',' && !is_blank(first) && behind.eat_if(|c| c == ']') {
+            // `name['key'] =`, `char name[25] =`; a comma or a blank behind it ties nothing.
             let digits = behind.run(6, |c| c.is_ascii_digit());
             if digits > 0 || behind.peek() == Some('[') {
                 array = digits == 0 && behind.eat_if(|c| c == '[');
@@ -217,7 +219,9 @@ impl<'a> Named<'a> {
     fn of(name: &'a str, behind: &Behind<'_>, tied: Tied) -> Option<Self> {
         let Tied { equals, quoted, blanks, array, sign } = tied;
         let plain = name.trim_start_matches(['-', '.']);
-        let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
+        // Flags are found by a dash, which is not far.
+        let is_near = name.rsplit('-').next().is_some_and(|word| word.len() <= FLAG_WORD_BYTES_MAX);
+        let flag = name.starts_with('-') && is_near && !behind.peek().is_some_and(char::is_alphanumeric);
         // `"Module::Key"`: a path of types, whose last names what the value is about.
         let is_path = quoted
             && plain.starts_with(|c: char| c.is_ascii_uppercase())

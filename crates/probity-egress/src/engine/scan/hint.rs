@@ -149,9 +149,10 @@ pub(super) fn is_user_flag(bytes: &[u8], end: usize) -> bool {
 
 /// Whether a tag's name may end before the `>` at `at`: not before an arrow with a blank in front.
 pub(super) fn may_end_tag(bytes: &[u8], at: usize) -> bool {
-    let ends = |b: &u8| is(*b, NAME) || matches!(b, b' ' | b'\t' | b']') || !is_plain(*b);
+    let ends = |b: &u8| is(*b, NAME) || matches!(b, b' ' | b'\t' | b']' | b';') || !is_plain(*b);
     match bytes.get(..at) {
-        Some([.., before, b'-']) => is(*before, NAME) || !is_plain(*before),
+        // A sign that is encoded ends with `;`.
+        Some([.., before, b'-']) => is(*before, NAME) || *before == b';' || !is_plain(*before),
         Some([.., before]) => ends(before),
         Some([]) | None => false,
     }
