@@ -7,7 +7,7 @@
 use super::Found;
 use super::behind::Behind;
 use super::class::{RUN, is};
-use super::cursor::{Cursor, Starved};
+use super::cursor::{Cursor, DIGIT_BYTES_MAX, HIDDEN_BYTES_MAX, Starved};
 use super::drawn::{LETTERS_MIN, is_letters};
 use super::placeholder::is_placeholder;
 use super::plausible::is_sequence;
@@ -74,11 +74,19 @@ struct Run {
 }
 
 impl Run {
-    /// Nothing where a marker is in it or directly behind it, or no digit and no beginning of plain letters: every value has
-    /// one of the two.
+    /// Nothing where a marker is in it or directly behind it, or what gives it away is far: a digit, or a beginning of plain
+    /// letters.
     fn read(cursor: &Cursor<'_>, seen: &Seen) -> Result<Option<Self>, Starved> {
         let mut ahead = cursor.clone();
         let plain = ahead.take_plain(VALUE_CHARS_MAX, |b| is(b, RUN));
+        let near = || plain.bytes().take(DIGIT_BYTES_MAX);
+        let is_near = || near().any(|b| b.is_ascii_digit()) || near().all(|b| b.is_ascii_alphabetic());
+        if plain.len() > HIDDEN_BYTES_MAX && !is_near() {
+            if plain.len() < DIGIT_BYTES_MAX {
+                ahead.peek()?;
+            }
+            return Ok(None);
+        }
         let mut end = ahead.offset() - (plain.len() - plain.trim_end_matches(['.', '-']).len());
         let may_be_letters = plain.len() >= LETTERS_MIN;
         // Whatever goes on behind what is invisible has none either.

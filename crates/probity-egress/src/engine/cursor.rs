@@ -1,3 +1,4 @@
+use super::class::is;
 use crate::limits::WINDOW_BYTES;
 
 /// The input ended before the question could be answered, and more input may follow.
@@ -319,11 +320,25 @@ impl<'a> Cursor<'a> {
         ahead.is_at_marker()
     }
 
-    /// Whether an encoded character may follow directly on the next one.
-    pub(crate) fn is_encoded_next(&self) -> Result<bool, Starved> {
+    /// Whether an encoded character may follow on the next one, and on up to `blanks` that are blanks like it.
+    pub(crate) fn is_encoded_next(&self, blanks: usize) -> Result<bool, Starved> {
         let mut ahead = self.clone();
         ahead.next()?;
+        ahead.run(blanks - 1, |c| matches!(c, ' ' | '\t' | '\u{a0}'))?;
         Ok(ahead.peek()?.is_some_and(|c| matches!(c, '%' | '&' | '\\')))
+    }
+
+    /// Whether a digit is near in what is of the class, as it is written: by one some values are found, and by nothing else.
+    pub(super) fn has_digit_near(&self, class: u8) -> Result<bool, Starved> {
+        let near = self.bytes_ahead(DIGIT_BYTES_MAX).ok_or(Starved)?;
+        Ok(near.iter().take_while(|b| is(**b, class)).any(u8::is_ascii_digit))
+    }
+
+    /// The same, or something invisible is so near that everybody is asked here.
+    pub(super) fn has_digit_or_hidden_near(&self, class: u8) -> Result<bool, Starved> {
+        let near = self.bytes_ahead(HIDDEN_BYTES_MAX).ok_or(Starved)?;
+        let end = near.iter().find(|b| !is(**b, class));
+        Ok(end.is_some_and(|b| !is_plain(*b)) || self.has_digit_near(class)?)
     }
 
     /// The next character, visible or not, never undone.
@@ -441,6 +456,12 @@ fn goes_on_as_marker(bytes: &[u8]) -> Option<bool> {
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii() && byte != 0x1b
 }
+
+/// How far a value may go before its first digit, where it is found by one.
+pub(super) const DIGIT_BYTES_MAX: usize = 64;
+
+/// How far what begins here may go before what is invisible makes it worth asking about.
+pub(super) const HIDDEN_BYTES_MAX: usize = 32;
 
 /// Parameter characters of one control sequence.
 pub(super) const CSI_CHARS_MAX: usize = 48;

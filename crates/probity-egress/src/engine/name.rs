@@ -1,4 +1,5 @@
 use super::behind::Behind;
+use super::class::BARE;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
 use super::operator::{self, Operator, Quote};
@@ -12,6 +13,8 @@ use crate::vocabulary::{Name, Strength, classify_name};
 
 /// How long a name may be.
 const NAME_CHARS_MAX: usize = 80;
+/// How long the last word of a flag's name may be.
+const FLAG_WORD_BYTES_MAX: usize = 40;
 /// How long an opening tag may be.
 const TAG_CHARS_MAX: usize = 160;
 /// Blanks between the last attribute of a tag and its end.
@@ -40,10 +43,19 @@ pub(super) fn find(
     if let Some(found) = under(first, cursor, behind, seen)? {
         return Ok(Some(found));
     }
-    if behind.is_encoded_near() || cursor.is_encoded_next()? {
-        return under(first, &cursor.undoing(), &behind.undoing(), seen);
+    let blanks = if is_blank(first) { BLANKS_MAX } else { 1 };
+    if !(behind.is_encoded_near() || cursor.is_encoded_next(blanks)?) {
+        return Ok(None);
     }
-    Ok(None)
+    // A blank behind a flag is found by the dash.
+    if is_blank(first) && is_flag(first, &behind.undoing()) && !is_flag(first, behind) {
+        return Ok(None);
+    }
+    under(first, &cursor.undoing(), &behind.undoing(), seen)
+}
+
+fn is_flag(first: char, behind: &Behind<'_>) -> bool {
+    Named::before(first, behind, &mut [0; NAME_BYTES_MAX]).is_some_and(|named| named.flag)
 }
 
 fn is_operator(c: char) -> bool {
@@ -58,6 +70,10 @@ fn under(
 ) -> Result<Option<Found>, Starved> {
     let mut text = [0; NAME_BYTES_MAX];
     let Some(named) = Named::before(first, behind, &mut text) else { return Ok(None) };
+    // Of blanks, the first one is asked about.
+    if is_blank(first) && named.blanks {
+        return Ok(None);
+    }
     let mut ahead = cursor.clone();
     if named.flag && matches!(named.name, "u" | "user" | "U" | "proxy-user") {
         return user_flag::find(cursor, ahead);
@@ -170,8 +186,8 @@ impl<'a> Named<'a> {
         }
         let blanks = behind.run(BLANKS_MAX, is_blank) > 0;
         let (mut quoted, mut array) = (false, false);
-        if behind.eat_if(|c| c == ']') {
-            // `name['key'] =`, `char name[25] =`.
+        if first != ',' && !is_blank(first) && behind.eat_if(|c| c == ']') {
+            // `name['key'] =`, `char name[25] =`; a comma or a blank behind it ties nothing.
             let digits = behind.run(6, |c| c.is_ascii_digit());
             if digits > 0 || behind.peek() == Some('[') {
                 array = digits == 0 && behind.eat_if(|c| c == '[');
@@ -214,7 +230,9 @@ impl<'a> Named<'a> {
     fn of(name: &'a str, behind: &Behind<'_>, tied: Tied) -> Option<Self> {
         let Tied { equals, quoted, blanks, array, sign } = tied;
         let plain = name.trim_start_matches(['-', '.']);
-        let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
+        // Flags are found by a dash, which is not far.
+        let is_near = name.rsplit('-').next().is_some_and(|word| word.len() <= FLAG_WORD_BYTES_MAX);
+        let flag = name.starts_with('-') && is_near && !behind.peek().is_some_and(char::is_alphanumeric);
         // `"Module::Key"`: a path of types, whose last names what the value is about.
         let is_path = quoted
             && plain.starts_with(|c: char| c.is_ascii_uppercase())
@@ -332,6 +350,9 @@ fn credential(
     }
     let start = ahead.offset();
     let value_cursor = ahead.clone();
+    if operator == Operator::Blank && quote.is_none() && !ahead.has_digit_near(BARE)? {
+        return Ok(None);
+    }
     let mut value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => value::read_bare(&mut ahead)?,

@@ -23,7 +23,7 @@ const BEFORE_BLOCK_BYTES: usize = 64;
 const FLAG_NAME_BYTES_MAX: usize = 48;
 const BLANKS_MAX: usize = 12;
 /// A blank that breaks no line.
-const WIDE_BLANK: &[u8] = "\u{a0}".as_bytes();
+const WIDE_BLANK: [u8; 2] = [0xc2, 0xa0];
 /// How many backslashes may stand before a quote, or an encoded character.
 const ESCAPES_MAX: usize = 16;
 /// How long an encoded character may be, without the sign it begins with.
@@ -233,7 +233,9 @@ impl Scan<'_> {
                 }
             }
             Act::Dash => {
-                if next.is_ascii_alphabetic() || !next.is_ascii() || next == 0x1b {
+                // A number's dash is of a word.
+                let is_number = || next.is_ascii_digit() && (is(before(), NAME) || before() == b'/');
+                if hint::may_begin_flag(next) && !is_number() {
                     self.flag(at + 1);
                 }
             }
@@ -252,13 +254,30 @@ impl Scan<'_> {
                 if bytes.get(at) == Some(&0x1b) {
                     self.run.walked.control(at);
                 }
-                if let Some(len) = hidden(bytes, at).filter(|len| *len > 0) {
+                if next == WIDE_BLANK[1] && bytes.get(at) == Some(&WIDE_BLANK[0]) {
+                    self.marks.set(at, Asked::NAMES);
+                    self.marks.set(at - blanks_before(bytes, at), Asked::NAMES);
+                }
+                if let Some(len) = hidden(bytes, at) {
                     for earlier in at.saturating_sub(HIDDEN_REACH_BYTES).max(self.run.hidden_to)..=at {
                         self.marks.set(earlier, Asked::ALL);
                     }
                     self.run.hidden_to = at;
                     // Its last letter stands for nothing.
                     self.marks.set(at + len, Asked::ALL);
+                    if at >= self.run.hidden_end {
+                        let mut end = at + len;
+                        while end < at + AHEAD_BYTES
+                            && let Some(more) = hidden(bytes, end)
+                        {
+                            end += more;
+                        }
+                        self.run.hidden_end = end;
+                        let after = bytes.get(end).copied().unwrap_or_default();
+                        if self.triggers.is_in_anchor([before(), after]) {
+                            self.torn(at);
+                        }
+                    }
                 }
             }
             Act::Slash => self.marks.set(at, Asked::LOCATIONS),
@@ -290,18 +309,44 @@ impl Scan<'_> {
             if blanks > 1 && hint::may_be_said(bytes, end - blanks, &mut self.run.walked) {
                 self.marks.set(end - blanks, Asked::NAMES);
             }
+        } else if before_prefix(bytes, end) < end {
+            let blanks = blanks_before(bytes, end - 1);
+            if blanks > 0 && hint::may_be_said(bytes, end - 1 - blanks, &mut self.run.walked) {
+                self.marks.set(end - 1 - blanks, Asked::NAMES);
+            }
         }
-        if bytes.get(..end).is_some_and(|before| before.ends_with(WIDE_BLANK)) {
-            self.marks.set(end - WIDE_BLANK.len(), Asked::NAMES);
+        match bytes.get(at + 1) {
+            Some(b',') => {
+                if hint::may_be_in_list(bytes, at + 1, &mut self.run.walked) {
+                    self.marks.set(at + 1, Asked::NAMES);
+                }
+            }
+            Some(b' ' | b'\t' | 0x1b | 0x80..) => {
+                self.comma(at + 1);
+                if hint::is_user_flag(bytes, end) {
+                    self.marks.set(at + 1, Asked::NAMES);
+                }
+            }
+            Some(b'>') => self.marks.set(at + 1, Asked::NAMES),
+            Some(_) | None => {}
         }
-        let after = bytes.get(at + 1..).unwrap_or_default().iter().take(BLANKS_MAX);
-        let blanks = after.take_while(|b| matches!(b, b' ' | b'\t')).count();
-        let next = at + 1 + blanks;
-        if bytes.get(next) == Some(&b',') && hint::may_be_in_list(bytes, next, &mut self.run.walked) {
-            self.marks.set(next, Asked::NAMES);
+    }
+
+    /// A comma behind the quote that ends before `at` may stand between a name and its value.
+    fn comma(&mut self, at: usize) {
+        let Self { bytes, .. } = *self;
+        let mut end = at;
+        while end < at + BLANKS_MAX * WIDE_BLANK.len()
+            && let Some(byte) = bytes.get(end)
+        {
+            end += match byte {
+                b' ' | b'\t' => 1,
+                0x1b | 0x80.. => hidden(bytes, end).unwrap_or(1),
+                _ => break,
+            };
         }
-        if bytes.get(at + 1) == Some(&b'>') || blanks > 0 && hint::is_user_flag(bytes, end) {
-            self.marks.set(at + 1, Asked::NAMES);
+        if bytes.get(end) == Some(&b',') && hint::may_be_in_list(bytes, end, &mut self.run.walked) {
+            self.marks.set(end, Asked::NAMES);
         }
     }
 
@@ -334,7 +379,7 @@ impl Scan<'_> {
         let mut begin = at;
         match (byte, rest.first()) {
             (b'[', Some(b'R')) => return self.marks.set(at, Asked::NAMES),
-            (b'%', Some(b'2' | b'3')) => {
+            (b'%', Some(b'0' | b'2' | b'3')) => {
                 if hint::may_be_operator(rest) {
                     self.marks.set(at, Asked::NAMES);
                 }
@@ -354,17 +399,15 @@ impl Scan<'_> {
             }
             _ => return,
         }
-        // Of blanks before an encoded quote, the last one is asked as well.
-        if blanks_before(bytes, begin) > 1 && hint::may_be_named(bytes, begin - 1, &mut self.run.walked) {
-            self.marks.set(begin - 1, Asked::NAMES);
+        // Of blanks before an encoded quote, the first one is asked.
+        let begin = before_prefix(bytes, begin);
+        let blanks = blanks_before(bytes, begin);
+        if blanks > 0 && hint::may_be_named(bytes, begin - blanks, &mut self.run.walked) {
+            self.marks.set(begin - blanks, Asked::NAMES);
         }
-        // A comma behind an encoded quote may stand between a name and its value.
         let of_escape = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'#' | b';');
         let len = rest.iter().take(ESCAPE_BYTES_MAX).take_while(|b| of_escape(b)).count();
-        let end = at + 1 + len;
-        if bytes.get(end) == Some(&b',') && hint::may_be_in_list(bytes, end, &mut self.run.walked) {
-            self.marks.set(end, Asked::NAMES);
-        }
+        self.comma(at + 1 + len);
     }
 
     /// A token may begin anywhere as far before its anchor as its shape allows.
@@ -380,6 +423,12 @@ impl Scan<'_> {
         let reach =
             before.iter().rev().take(anchor.before_max.min(BEFORE_BYTES_MAX)).take_while(|b| allowed(b));
         let reach = reach.count();
+        let stop = before.len().checked_sub(reach + 1).and_then(|at| before.get(at));
+        if anchor.before_max > 0
+            && (!self.run.walked.is_behind_controls(start) || stop.is_some_and(|b| !b.is_ascii()))
+        {
+            self.torn(start);
+        }
         let asked = if anchor.is_of_shape && anchor.before_max > 0 {
             Asked::TOKENS.and(Asked::ANCHORED)
         } else {
@@ -388,6 +437,17 @@ impl Scan<'_> {
         for back in anchor.before_min..=reach {
             self.marks.set(start - back, asked);
         }
+    }
+
+    /// Something invisible at `at` may tear a token that begins before.
+    fn torn(&mut self, at: usize) {
+        let reach = BEFORE_BYTES_MAX.min(at.saturating_sub(self.run.torn_to));
+        let before = self.bytes.get(..at).unwrap_or_default().iter().rev().take(reach);
+        let reach = before.take_while(|b| hint::may_be_of_token(**b)).count();
+        for start in at - reach..at {
+            self.marks.set(start, Asked::TOKENS.and(Asked::ANCHORED));
+        }
+        self.run.torn_to = at;
     }
 
     /// Whether a letter or digit surely stands before: of no escape, and of nothing invisible.
@@ -475,14 +535,6 @@ impl Scan<'_> {
         if blanks > 0 && hint::may_be_named(self.bytes, start - blanks, &mut self.run.walked) {
             self.marks.set(start - blanks, Asked::NAMES);
         }
-        // What is not ASCII may be a blank as well.
-        let word = self.bytes.get(start..at).unwrap_or_default();
-        if !word.is_ascii() {
-            let wide = (start..).zip(word.windows(2)).filter(|(_, pair)| *pair == WIDE_BLANK);
-            for (blank, _) in wide {
-                self.marks.set(blank, Asked::NAMES);
-            }
-        }
     }
 
     /// Marks where a URL, or a path, may begin around the colon at `at`.
@@ -516,6 +568,10 @@ struct Run {
     goes_on: bool,
     /// Up to where everybody is asked, since something invisible is near.
     hidden_to: usize,
+    /// Where the last of what is invisible ends, with all that follows directly.
+    hidden_end: usize,
+    /// Up to where tokens that may be torn are asked about.
+    torn_to: usize,
     /// Up to where the name behind a dash is known to go.
     name_end: usize,
     walked: Walked,
@@ -532,19 +588,26 @@ impl Run {
     }
 }
 
+/// Where a quote begins that stands at `at`, with the letter that marks a kind of string, `b"…"`.
+fn before_prefix(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(..at) {
+        Some([.., b' ' | b'\t' | 0x80.., letter]) if hint::is_prefix(*letter) => at - 1,
+        Some(_) | None => at,
+    }
+}
+
 /// How many blanks stand before `at`.
 fn blanks_before(bytes: &[u8], at: usize) -> usize {
     let before = bytes.get(..at).unwrap_or_default().iter().rev().take(BLANKS_MAX);
     before.take_while(|b| matches!(b, b' ' | b'\t')).count()
 }
 
-/// The length of what is invisible and begins at `at`, where a character does; 0 of what begins as a control sequence does
-/// and is none. Of what may go on as one behind the end of what has arrived, that much.
+/// The length of what is invisible and begins at `at`, where a character does; never 0. Of what may go on as one behind the end of what has arrived, that much.
 fn hidden(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..).unwrap_or_default();
     let len = match rest.first()? {
         0x1b => {
-            return Some(control_sequence(rest).unwrap_or(rest.len()));
+            return Some(control_sequence(rest).unwrap_or(rest.len())).filter(|len| *len > 0);
         }
         0xc0..=0xdf => 2,
         0xe0..=0xef => 3,

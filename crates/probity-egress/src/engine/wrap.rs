@@ -9,7 +9,7 @@ use super::value::{VALUE_CHARS_MAX, Value};
 use super::{Found, token};
 use crate::limits::WINDOW_BYTES;
 use crate::report::Source;
-use crate::vocabulary::anchors;
+use crate::vocabulary::{Anchor, Glue, anchors};
 
 /// How many line breaks one value may hold.
 const BREAKS_MAX: usize = 8;
@@ -134,7 +134,7 @@ pub(super) fn token_over_lines(
     }
     let found = token::find(first, &cursor.joining(), behind, true)?;
     match found.filter(|found| cursor.offset() + found.cut > rest.offset()) {
-        Some(found) if gives_away(cursor, chars)? && token::shape(&rest)?.is_none() => {
+        Some(found) if gives_away(cursor, chars, behind)? && token::shape(&rest)?.is_none() => {
             go_on(found, cursor, TOKEN_CHARS_MAX).map(Some)
         }
         Some(_) | None => Ok(None),
@@ -142,13 +142,15 @@ pub(super) fn token_over_lines(
 }
 
 /// Whether the first `chars` of a token have the fixed text of a shape in them, where the shape allows it.
-fn gives_away(cursor: &Cursor<'_>, chars: usize) -> Result<bool, Starved> {
+fn gives_away(cursor: &Cursor<'_>, chars: usize, behind: &Behind<'_>) -> Result<bool, Starved> {
+    let is_boundary = behind.left().is_boundary();
     let mut ahead = cursor.clone();
     let mut head = String::new();
     for _ in 0..chars {
         head.extend(ahead.next()?);
     }
-    Ok(anchors().any(|anchor| {
+    let may_begin = |anchor: &Anchor| is_boundary || anchor.glue == Glue::Allowed || anchor.before_max > 0;
+    Ok(anchors().filter(may_begin).any(|anchor| {
         head.match_indices(anchor.literal).any(|(at, _)| {
             let before = head.as_bytes().get(..at).unwrap_or_default();
             (anchor.before_min..=anchor.before_max).contains(&at)
