@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::shape::{Mask, Shape, Step};
+use crate::shape::{Mask, Shape, Step, word_chars};
 use crate::source::Kind;
 
 /// The tables in Rust: classes, kinds, shapes, which shapes a pair of characters can begin, anchors.
@@ -43,14 +43,16 @@ pub(crate) fn kinds(kinds: &[Kind]) -> Result<String, std::fmt::Error> {
         let glue = kinds.get(*kind).is_none_or(|kind| kind.entry.glue);
         for text in &anchor.texts {
             let place = (text, anchor.before_min, anchor.before_max, anchor.before_class);
-            *anchors.entry(place).or_insert(false) |= glue;
+            let (is_glued, after) = anchors.entry(place).or_insert((false, anchor.after));
+            *is_glued |= glue;
+            *after = anchor.after.min(*after);
         }
     }
-    for ((text, before_min, before_max, class), glue) in anchors {
+    for ((text, before_min, before_max, class), (glue, after)) in anchors {
         let glue = if glue { "Allowed" } else { "Refused" };
         writeln!(
             out,
-            "Anchor {{ literal: {text:?}, before_min: {before_min}, before_max: {before_max}, before_class: {class:#x}, glue: Glue::{glue} }},"
+            "Anchor {{ literal: {text:?}, before_min: {before_min}, before_max: {before_max}, before_class: {class:#x}, glue: Glue::{glue}, is_of_shape: true, after: {after} }},"
         )?;
     }
     writeln!(out, "];")?;
@@ -94,8 +96,15 @@ fn pairs(shapes: &[(usize, &Shape)], out: &mut String) -> std::fmt::Result {
             for (byte, (text, mask)) in fixed.unwrap_or_default().iter().zip(text.iter_mut().zip(&mut mask)) {
                 (*text, *mask) = (*byte, u8::MAX);
             }
-            let (text, mask) = (u64::from_le_bytes(text), u64::from_le_bytes(mask));
-            write!(out, "Start {{ shape: {at}, text: {text:#x}, mask: {mask:#x} }}, ")?;
+            let steps = shapes.get(at).map_or(&[][..], |(_, shape)| &shape.steps);
+            let len = fixed.unwrap_or_default().len();
+            let more = word_chars(steps.get(usize::from(fixed.is_some())));
+            let mut word = [0; 8];
+            for of in word.iter_mut().skip(len).take(more) {
+                *of = 0x80_u8;
+            }
+            let [text, mask, word] = [text, mask, word].map(u64::from_le_bytes);
+            write!(out, "Start {{ shape: {at}, text: {text:#x}, mask: {mask:#x}, word: {word:#x} }}, ")?;
         }
         out.push_str("],\n");
     }

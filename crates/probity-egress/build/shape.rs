@@ -39,6 +39,28 @@ pub(crate) struct Anchor {
     pub(crate) before_min: usize,
     pub(crate) before_max: usize,
     pub(crate) before_class: Mask,
+    /// How many letters and digits stand behind them, at least.
+    pub(crate) after: usize,
+}
+
+/// Letters and digits.
+pub(crate) const WORD: Mask = {
+    let (mut class, mut byte) = (0, 0_u8);
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            class |= 1 << byte;
+        }
+        byte += 1;
+    }
+    class
+};
+
+/// How many letters and digits a step begins with, at least.
+pub(crate) fn word_chars(step: Option<&Step>) -> usize {
+    match step {
+        Some(Step::Run { class, min, .. }) if class & !WORD == 0 => *min,
+        Some(_) | None => 0,
+    }
 }
 
 impl Shape {
@@ -296,7 +318,8 @@ fn anchor(steps: &[Step]) -> Result<Anchor, String> {
         let is_fixed = texts.iter().all(|text| text.len() >= 2);
         if is_fixed && before_max <= BEFORE_ANCHOR_MAX && found.as_ref().is_none_or(|(best, _)| worth > *best)
         {
-            found = Some((worth, Anchor { texts, before_min, before_max, before_class }));
+            let after = word_chars(steps.get(index + taken));
+            found = Some((worth, Anchor { texts, before_min, before_max, before_class, after }));
         }
         for step in steps.get(index..index + taken.max(1)).unwrap_or(std::slice::from_ref(step)) {
             let (min, max, class) = extent(std::slice::from_ref(step));

@@ -3,6 +3,7 @@ use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
 use super::placeholder::is_placeholder;
+use super::seen::Seen;
 use super::shape::looks_random;
 use super::value::holds_marker;
 use crate::limits::WINDOW_BYTES;
@@ -16,12 +17,17 @@ const TOKEN_AS_USER_CHARS_MIN: usize = 16;
 ///
 /// It ends at the last `@` of the authority and never crosses white space or a quote. A password that contains a raw `/`,
 /// `?` or `#` is covered: what looks like a port and is none means that the authority goes on.
-pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+pub(super) fn find(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+    seen: &Seen,
+) -> Result<Option<Found>, Starved> {
     // A URL in the query of another.
     if first == '%' {
         let cursor = cursor.undoing();
         return match cursor.peek()? {
-            Some(first) if first != '%' => find(first, &cursor, behind),
+            Some(first) if first != '%' => find(first, &cursor, behind, seen),
             Some(_) | None => Ok(None),
         };
     }
@@ -35,7 +41,8 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
     let start = ahead.offset();
     // Whatever stands there, no `@` ends it.
     let window = ahead.bytes_ahead(WINDOW_BYTES).filter(|_| ahead.reads_plainly());
-    if window.is_some_and(|window| memchr::memchr(b'@', window).is_none()) {
+    let at_sign = |window: &[u8]| memchr::memchr(b'@', window);
+    if window.is_some_and(|window| seen.at_signs.is_without(start, window, at_sign)) {
         return Ok(None);
     }
     // What is encoded ends with the pair of the query.

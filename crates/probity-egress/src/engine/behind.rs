@@ -72,6 +72,11 @@ impl<'a> Behind<'a> {
                 self.at -= 1;
                 return Some(char::from(last));
             }
+            // The most common of what is invisible.
+            if matches!(before.as_bytes(), [.., 0xe2, 0x80, 0x8b..=0x8f]) {
+                self.at -= 3;
+                continue;
+            }
             let hidden = hidden_before(before);
             if hidden == 0 {
                 if self.undo
@@ -103,10 +108,13 @@ impl<'a> Behind<'a> {
     /// Reads the word before as far as it is plain: ASCII letters, digits, `_`, `-` and `also`, at most `max` of them, and
     /// nothing hidden or encoded near. `None` leaves it to be read character by character.
     pub(super) fn plain_word(&mut self, max: usize, also: u8) -> Option<&'a str> {
+        self.plain_run(max, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-') || b == also)
+    }
+
+    /// The same for another class of visible bytes.
+    pub(super) fn plain_run(&mut self, max: usize, class: impl Fn(u8) -> bool) -> Option<&'a str> {
         let bytes = self.text.as_bytes().get(self.floor..self.at)?;
-        let word = bytes.iter().rev().take(max);
-        let len =
-            word.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-') || **b == also).count();
+        let len = bytes.iter().rev().take(max).take_while(|b| class(**b)).count();
         let stop = bytes.len().checked_sub(len + 1).and_then(|at| bytes.get(at));
         if len == 0
             || stop.is_some_and(|b| !b.is_ascii() || matches!(b, b'[' | b';' | b'?' | b'%' | b'&' | b'\\'))
@@ -123,6 +131,9 @@ impl<'a> Behind<'a> {
     /// The last characters before, at most `max`.
     pub(super) fn text(&self, max: usize) -> Cow<'a, str> {
         let from = self.at.saturating_sub(max).max(self.floor);
+        if !self.undo && from >= self.plain && self.at >= from {
+            return Cow::Borrowed(self.text.get(from..self.at).unwrap_or_default());
+        }
         let near = self.text.as_bytes().get(from.saturating_sub(CONTROL_BYTES_MAX)..self.at);
         let hides = |b: &[u8]| b.iter().fold(false, |any, b| any | (!b.is_ascii() | (*b == 0x1b)));
         if !self.undo && near.is_some_and(|near| !hides(near)) {
@@ -198,10 +209,11 @@ fn may_be_parameter(bytes: &[u8]) -> bool {
 
 /// Length of the invisible unit that ends where `before` does.
 fn hidden_before(before: &str) -> usize {
-    let Some(c) = before.chars().next_back() else { return 0 };
-    if is_zero_width(c) {
-        return c.len_utf8();
+    let Some(last) = before.as_bytes().last() else { return 0 };
+    if !last.is_ascii() {
+        return before.chars().next_back().filter(|c| is_zero_width(*c)).map_or(0, char::len_utf8);
     }
+    let c = char::from(*last);
     if !matches!(c, '\u{40}'..='\u{7e}') {
         return 0;
     }

@@ -1,4 +1,5 @@
-//! Names that say something only beside others: `d` in a JSON web key, `secret_id` beside `role_id`.
+//! Names that say something only beside others, or with a value that says as much: `d` in a JSON web key, `secret_id`
+//! beside `role_id`, `access_key_id` before what such an id looks like, `key_alice` before what surely is drawn.
 
 use std::borrow::Cow;
 
@@ -9,8 +10,10 @@ use super::drawn::{Drawn, is_drawn};
 use super::name::Named;
 use super::operator::{self, Operator, Quote};
 use super::swallow::Swallow;
-use super::value;
+use super::value::{self, Value};
+use super::{context, plausible, wrap};
 use crate::report::{Confidence, Source};
+use crate::vocabulary::speaks_of_key;
 
 /// How much before a name is looked at.
 const BEFORE_CHARS_MAX: usize = 240;
@@ -28,7 +31,75 @@ pub(super) fn find(
     if matches!(named.name, "secret_id" | "secret-id" | "secretId" | "SECRET_ID") {
         return role_secret(cursor, behind, named);
     }
-    Ok(None)
+    if is_access_id_name(named.name) {
+        return access_id(cursor, named);
+    }
+    if speaks_of_key(named.name) { key(cursor, named) } else { Ok(None) }
+}
+
+/// `access_id`, `AWS_ACCESS_KEY_ID`, `accessKeyId`.
+fn is_access_id_name(name: &str) -> bool {
+    name.len() >= "accessid".len()
+        && name.get(name.len() - 2..).is_some_and(|end| end.eq_ignore_ascii_case("id"))
+        && {
+            let letters = name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_lowercase());
+            let letters = letters.collect::<Vec<u8>>();
+            letters.ends_with(b"accesskeyid") || letters.ends_with(b"accessid")
+        }
+}
+
+/// The first half of an access key, which goes with the second where it has a shape of its own (`AKIA…`).
+fn access_id(cursor: &Cursor<'_>, named: &Named<'_>) -> Result<Option<Found>, Starved> {
+    let Some((value, mut ahead)) = assigned(cursor, named)? else { return Ok(None) };
+    let start = ahead.offset();
+    let value = match value {
+        Some(quote) => value::read_quoted(&mut ahead, quote)?,
+        None => value::read_bare(&mut ahead)?,
+    };
+    let is_id = !value.is_marked() && context::is_access_id(&value.text);
+    Ok(is_id
+        .then(|| found("access-key-id", "access-key", start - cursor.offset(), ahead.offset() - start, None)))
+}
+
+/// A quoted value that is surely drawn, and no digest.
+fn key(cursor: &Cursor<'_>, named: &Named<'_>) -> Result<Option<Found>, Starved> {
+    let Some((Some(quote), mut ahead)) = assigned(cursor, named)? else { return Ok(None) };
+    let start = ahead.offset();
+    let mut value = value::read_quoted(&mut ahead, quote)?;
+    wrap::read_on(&mut value, &mut ahead, is_key)?;
+    if !is_key(&value) {
+        return Ok(None);
+    }
+    let then = value.long.then_some(Swallow::Quoted(quote));
+    Ok(Some(found("key", "api-key", start - cursor.offset(), ahead.offset() - start, then)))
+}
+
+fn is_key(value: &Value) -> bool {
+    const CHARS_MIN: usize = 20;
+    let text = value.text.as_str();
+    let has = |class: fn(&u8) -> bool| text.bytes().any(|b| class(&b));
+    !value.is_marked()
+        && text.len() >= CHARS_MIN
+        && text.chars().all(|c| is_base64url(c) || matches!(c, '+' | '/' | '='))
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+        && plausible::looks_drawn(text)
+        && is_drawn(text) == Drawn::Surely
+}
+
+/// What is assigned to a name: the quote that opens it, if there is one, and where it begins.
+fn assigned<'a>(
+    cursor: &Cursor<'a>,
+    named: &Named<'_>,
+) -> Result<Option<(Option<Quote>, Cursor<'a>)>, Starved> {
+    let mut ahead = cursor.clone();
+    let operator = operator::read(&mut ahead, named)?;
+    if !matches!(operator, Some(Operator::Tight | Operator::Equals | Operator::Colon)) {
+        return Ok(None);
+    }
+    let quote = Quote::open_any(&mut ahead)?;
+    Ok(Some((quote, ahead)))
 }
 
 /// A private member of a JSON web key (RFC 7518, section 6).
@@ -60,12 +131,7 @@ fn role_secret(
     behind: &Behind<'_>,
     named: &Named<'_>,
 ) -> Result<Option<Found>, Starved> {
-    let mut ahead = cursor.clone();
-    let operator = operator::read(&mut ahead, named)?;
-    if !matches!(operator, Some(Operator::Tight | Operator::Equals | Operator::Colon)) {
-        return Ok(None);
-    }
-    let quote = Quote::open(&mut ahead)?;
+    let Some((quote, mut ahead)) = assigned(cursor, named)? else { return Ok(None) };
     let start = ahead.offset();
     let value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,

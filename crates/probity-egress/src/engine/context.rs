@@ -1,16 +1,21 @@
 //! Values without a shape of their own, by the words before them: `wandb 0f3c…`, `Unseal Key 2: 5bCo…`, `acmeAPI-KEY-…`.
 //!
 //! A service's name, or a word for a credential, and nothing but such words up to a value that looks drawn. Asked where a
-//! digit stands beside a letter or digit. What lost: a rule for each service, with the length and alphabet of its keys;
+//! digit stands beside a letter or digit, and where many letters of one case have pairs that words have not. What lost: a rule for each service, with the length and alphabet of its keys;
 //! there are thousands of services, and they change their keys more often than their names.
 
 use super::Found;
 use super::behind::Behind;
 use super::class::{RUN, is};
-use super::cursor::{Cursor, Starved};
+use super::cursor::{Cursor, DIGIT_BYTES_MAX, HIDDEN_BYTES_MAX, Starved};
+use super::drawn::{LETTERS_MIN, is_letters};
 use super::placeholder::is_placeholder;
+use super::plausible::is_sequence;
+use super::seen::Seen;
 use super::swallow::Swallow;
+use crate::limits::WINDOW_BYTES;
 use crate::report::{Confidence, Source};
+pub(super) use bare::is_access_id;
 use look::{Look, begins_with_word};
 use said::{Before, Said, said_before, said_behind};
 
@@ -30,19 +35,25 @@ const JOINS_MAX: usize = 10;
 
 /// Finds a value that starts at the cursor with `first`, by the words before it, or one that such words are tied to in
 /// one run: then all of the run goes, since which sign ends the words and which begins the value cannot be told.
-pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+pub(super) fn find(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+    seen: &Seen,
+) -> Result<Option<Found>, Starved> {
     let begins_value = begins_value(behind);
     let begins_run = !behind.peek().is_some_and(is_value_char);
     if !(first.is_ascii_alphanumeric() || first == '_') || !(begins_value || begins_run) {
         return Ok(None);
     }
-    let Some(run) = Run::read(cursor)? else { return Ok(None) };
+    let Some(run) = Run::read(cursor, seen)? else { return Ok(None) };
     if let Some(found) = bare::find(&run, cursor, behind)? {
         return Ok(Some(found));
     }
     let tied = || begins_run && joins(run.value()).any(|at| run.is_secret(at, behind));
-    let enough =
-        begins_value && run.is_secret(0, behind) || tied() || begins_run && run.is_named_behind(cursor)?;
+    let enough = begins_value && (run.is_secret(0, behind) || run.is_letters_named(behind))
+        || tied()
+        || begins_run && run.is_named_behind(cursor)?;
     Ok(enough.then(|| Found {
         rule: "context",
         kind: "api-key",
@@ -63,22 +74,46 @@ struct Run {
 }
 
 impl Run {
-    /// Nothing where a marker is in it or directly behind it.
-    fn read(cursor: &Cursor<'_>) -> Result<Option<Self>, Starved> {
+    /// Nothing where a marker is in it or directly behind it, or what gives it away is far: a digit, or a beginning of plain
+    /// letters.
+    fn read(cursor: &Cursor<'_>, seen: &Seen) -> Result<Option<Self>, Starved> {
         let mut ahead = cursor.clone();
         let plain = ahead.take_plain(VALUE_CHARS_MAX, |b| is(b, RUN));
+        let near = || plain.bytes().take(DIGIT_BYTES_MAX);
+        let is_near = || near().any(|b| b.is_ascii_digit()) || near().all(|b| b.is_ascii_alphabetic());
+        if plain.len() > HIDDEN_BYTES_MAX && !is_near() {
+            if plain.len() < DIGIT_BYTES_MAX {
+                ahead.peek()?;
+            }
+            return Ok(None);
+        }
         let mut end = ahead.offset() - (plain.len() - plain.trim_end_matches(['.', '-']).len());
+        let may_be_letters = plain.len() >= LETTERS_MIN;
+        // Whatever goes on behind what is invisible has none either.
+        let digit = |near: &[u8]| near.iter().position(u8::is_ascii_digit);
+        let window = cursor.bytes_ahead(WINDOW_BYTES).filter(|_| ahead.is_at_odd());
+        if !may_be_letters
+            && window.is_some_and(|window| seen.digits.is_without(cursor.offset(), window, digit))
+        {
+            return Ok(None);
+        }
         let mut text = String::with_capacity(plain.len());
         text.push_str(plain);
-        while text.len() < VALUE_CHARS_MAX
-            && let Some(c) = ahead.peek()?
-            && is_value_char(c)
-        {
-            text.push(c);
-            ahead.next()?;
-            if !matches!(c, '.' | '-') {
+        let is_quiet = |c| matches!(c, '.' | '-');
+        loop {
+            let before = text.len();
+            ahead.read_into(&mut text, VALUE_CHARS_MAX, |c| is_value_char(c) && !is_quiet(c))?;
+            if text.len() > before {
                 end = ahead.offset();
             }
+            let before = text.len();
+            ahead.read_into(&mut text, VALUE_CHARS_MAX, is_quiet)?;
+            if text.len() == before {
+                break;
+            }
+        }
+        if !may_be_letters && !text.bytes().any(|b| b.is_ascii_digit()) {
+            return Ok(None);
         }
         if text.len() < VALUE_CHARS_MIN && ahead.peek()? != Some('|') {
             return Ok(None);
@@ -113,12 +148,24 @@ impl Run {
     fn is_named_behind(&self, cursor: &Cursor<'_>) -> Result<bool, Starved> {
         let value = self.value();
         let has = |class: fn(&u8) -> bool| value.bytes().any(|b| class(&b));
-        let drawn = value.len() >= UNNAMED_CHARS_MIN
-            && has(u8::is_ascii_uppercase)
-            && has(u8::is_ascii_lowercase)
+        let is_mixed =
+            value.len() >= UNNAMED_CHARS_MIN && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+        Ok(is_mixed
+            && said_behind(cursor.after(self.end - cursor.offset()))?
             && Look::of(value) == Look::SurelyDrawn
-            && !is_placeholder(value);
-        Ok(drawn && said_behind(cursor.after(self.end - cursor.offset()))?)
+            && !is_placeholder(value))
+    }
+
+    /// Whether it is of letters alone, and a secret by the words before it.
+    fn is_letters_named(&self, behind: &Behind<'_>) -> bool {
+        let value = self.value();
+        is_letters(value)
+            && !is_sequence(value)
+            && !is_placeholder(value)
+            && match said_before(Before { words: "", behind: behind.clone() }) {
+                Said::Service | Said::Credential | Said::Word { credential: true } => true,
+                Said::Word { credential: false } | Said::Nothing => false,
+            }
     }
 
     /// Whether what begins at `at` is a secret by the words before it.

@@ -36,3 +36,31 @@ fn groups_of_other_lengths_than_of_a_uuid_are_values() {
     check("zenrowsSECRETS FAK30NOT-R3AL0FAK3", "zenrowsSECRETS [REDACTED:api-key]");
     stays("everhour=2024-01-02-03-04-05-06-07-08-09");
 }
+
+#[test]
+fn letters_alone() {
+    check("acme ACCESS TOKEN QXFAKWZNVBTRJDPLMHCG", "acme ACCESS TOKEN [REDACTED:api-key]");
+    check("the private key qxfakwznvbtrjdplmhcg.", "the private key [REDACTED:api-key].");
+    check("acme PRIVATE KEY uhfakenotfhureplbpno", "acme PRIVATE KEY [REDACTED:api-key]");
+    stays("the color qxfakwznvbtrjdplmhcg");
+    stays("the token getaccesstokenforcurrentuser");
+    stays("the key comacmecloudplatformdatabase");
+    stays("private key abcdefghijklmnopqrstuvwxyz");
+    stays("access token counterrevolutionaries");
+    stays("the key Donaudampfschifffahrtsgesellschaft");
+    stays("the key donaudampfschifffahrtsgesellschaft");
+}
+
+#[test]
+fn a_line_below_a_comment() {
+    let drawn = "FA3KfaK0nO7rEa1xFA3KfaK0nO7rEa1xFA3KfaK0";
+    check(
+        &format!("# the token we deploy with\n{drawn}\n"),
+        "# the token we deploy with\n[REDACTED:api-key]\n",
+    );
+    check(&format!("// File of a secret\r\n{drawn}"), "// File of a secret\r\n[REDACTED:api-key]");
+    stays(&format!("# the color we deploy with\n{drawn}\n"));
+    stays(&format!("# digest of the token\n{drawn}\n"));
+    stays("# the token we deploy with\nf0a1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f0a1d2e3\n");
+    stays(&format!("the token we deploy with\n{drawn}\n"));
+}

@@ -1,3 +1,4 @@
+use super::class::is;
 use crate::limits::WINDOW_BYTES;
 
 /// The input ended before the question could be answered, and more input may follow.
@@ -106,11 +107,16 @@ impl<'a> Cursor<'a> {
         loop {
             let hidden = self.hidden()?;
             if hidden == 0 {
-                break;
+                return self.next_raw();
             }
             self.at += hidden;
+            if let Some(byte) = self.plain_byte() {
+                #[cfg(test)]
+                READS.with(|reads| reads.set(reads.get() + 1));
+                self.at += 1;
+                return Ok(Some(char::from(byte)));
+            }
         }
-        self.next_raw()
     }
 
     /// The next visible character, left unread.
@@ -195,11 +201,45 @@ impl<'a> Cursor<'a> {
             .is_some_and(|b| is_plain(*b) && !self.reads.is_special(*b))
     }
 
-    /// The next eight bytes, when each is a visible character of its own and stands for itself.
+    /// The next eight characters, when each is visible ASCII and stands for itself.
     pub(crate) fn eight(&self) -> Option<[u8; 8]> {
+        if self.reads != Reads::Plainly {
+            return None;
+        }
         let eight = *self.text.as_bytes().get(self.at..)?.first_chunk()?;
-        let inside = self.reads == Reads::Plainly && self.at + eight.len() <= self.limit;
-        (inside && eight.iter().all(|b| is_plain(*b))).then_some(eight)
+        if self.at + eight.len() <= self.limit && eight.iter().all(|b| is_plain(*b)) {
+            return Some(eight);
+        }
+        // With the most common of what is invisible between them.
+        let mut rest = self.text.as_bytes().get(self.at..self.text.len().min(self.limit))?;
+        let mut eight = [0; 8];
+        for byte in &mut eight {
+            while let [0xe2, 0x80, 0x8b..=0x8f, more @ ..] = rest {
+                rest = more;
+            }
+            let (next, more) = rest.split_first().filter(|(next, _)| is_plain(**next))?;
+            (*byte, rest) = (*next, more);
+        }
+        Some(eight)
+    }
+
+    /// Reads characters of the class to the end of `text`, until it is `max` bytes long.
+    pub(crate) fn read_into(
+        &mut self,
+        text: &mut String,
+        max: usize,
+        class: impl Fn(char) -> bool,
+    ) -> Result<(), Starved> {
+        while text.len() < max {
+            text.push_str(self.take_plain(max - text.len(), |b| class(char::from(b))));
+            let mut ahead = self.clone();
+            match if text.len() < max { ahead.next()? } else { None } {
+                Some(c) if class(c) => text.push(c),
+                Some(_) | None => break,
+            }
+            *self = ahead;
+        }
+        Ok(())
     }
 
     /// The next `max` bytes as they are written, when that many have arrived or the input ends before.
@@ -252,6 +292,11 @@ impl<'a> Cursor<'a> {
         (is_plain(byte) && self.at < self.limit).then_some(byte)
     }
 
+    /// Whether what is next is no visible ASCII character.
+    pub(crate) fn is_at_odd(&self) -> bool {
+        self.text.as_bytes().get(self.at).is_some_and(|b| !is_plain(*b))
+    }
+
     /// Whether a marker is next: what stood in its place has been dealt with, and what is before it was judged with it.
     pub(crate) fn is_at_marker(&self) -> Result<bool, Starved> {
         Ok(self.marker()?.is_some())
@@ -275,20 +320,37 @@ impl<'a> Cursor<'a> {
         ahead.is_at_marker()
     }
 
-    /// Whether an encoded character may follow directly on the next one.
-    pub(crate) fn is_encoded_next(&self) -> Result<bool, Starved> {
+    /// Whether an encoded character may follow on the next one, and on up to `blanks` that are blanks like it.
+    pub(crate) fn is_encoded_next(&self, blanks: usize) -> Result<bool, Starved> {
         let mut ahead = self.clone();
         ahead.next()?;
+        ahead.run(blanks - 1, |c| matches!(c, ' ' | '\t' | '\u{a0}'))?;
         Ok(ahead.peek()?.is_some_and(|c| matches!(c, '%' | '&' | '\\')))
+    }
+
+    /// Whether a digit is near in what is of the class, as it is written: by one some values are found, and by nothing else.
+    pub(super) fn has_digit_near(&self, class: u8) -> Result<bool, Starved> {
+        let near = self.bytes_ahead(DIGIT_BYTES_MAX).ok_or(Starved)?;
+        Ok(near.iter().take_while(|b| is(**b, class)).any(u8::is_ascii_digit))
+    }
+
+    /// The same, or something invisible is so near that everybody is asked here.
+    pub(super) fn has_digit_or_hidden_near(&self, class: u8) -> Result<bool, Starved> {
+        let near = self.bytes_ahead(HIDDEN_BYTES_MAX).ok_or(Starved)?;
+        let end = near.iter().find(|b| !is(**b, class));
+        Ok(end.is_some_and(|b| !is_plain(*b)) || self.has_digit_near(class)?)
     }
 
     /// The next character, visible or not, never undone.
     pub(super) fn next_raw(&mut self) -> Result<Option<char>, Starved> {
         #[cfg(test)]
         READS.with(|reads| reads.set(reads.get() + 1));
-        if let Some(byte) = self.plain_byte() {
+        if let Some(byte) = self.text.as_bytes().get(self.at)
+            && byte.is_ascii()
+            && self.at < self.limit
+        {
             self.at += 1;
-            return Ok(Some(char::from(byte)));
+            return Ok(Some(char::from(*byte)));
         }
         if self.at_window_end() {
             return Ok(None);
@@ -308,11 +370,21 @@ impl<'a> Cursor<'a> {
             None if self.last => Ok(0),
             None => Err(Starved),
             Some(0x1b) => {
+                let end = self.text.len().min(self.limit);
+                let arrived = self.text.as_bytes().get(self.at..end).unwrap_or_default();
+                if let Some(len) = control_sequence(arrived) {
+                    return Ok(len);
+                }
                 let mut ahead = self.clone();
                 ahead.next_raw()?;
                 ahead.control_sequence(self.at)
             }
             Some(byte) if byte.is_ascii() => Ok(0),
+            // The most common are told by their bytes.
+            Some(0xe2) if self.text.as_bytes().get(self.at + 1) == Some(&0x80) => {
+                let third = self.text.as_bytes().get(self.at + 2);
+                Ok(if matches!(third, Some(0x8b..=0x8f | 0xaa..=0xae)) { 3 } else { 0 })
+            }
             Some(_) => {
                 let c = self.text.get(self.at..).and_then(|rest| rest.chars().next());
                 Ok(c.filter(|c| is_zero_width(*c)).map_or(0, char::len_utf8))
@@ -354,10 +426,42 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Length of the control sequence that `bytes` begin with, 0 when it is none. `None` when they end before that is known.
+pub(super) fn control_sequence(bytes: &[u8]) -> Option<usize> {
+    if *bytes.get(1)? != b'[' || goes_on_as_marker(bytes.get(2..)?)? {
+        return Some(0);
+    }
+    for (at, byte) in bytes.iter().enumerate().skip(2).take(CSI_CHARS_MAX) {
+        match byte {
+            0x20..=0x3f => {}
+            b'[' if goes_on_as_marker(bytes.get(at + 1..)?)? => return Some(0),
+            0x40..=0x7e => return Some(at + 1),
+            _ => return Some(0),
+        }
+    }
+    (bytes.len() >= CSI_CHARS_MAX + 2).then_some(0)
+}
+
+/// Whether `bytes` begin as a marker does behind its bracket. `None` when they end before that is known.
+fn goes_on_as_marker(bytes: &[u8]) -> Option<bool> {
+    const NAME: &[u8] = b"REDACTED:";
+    let same = bytes.iter().zip(NAME).take_while(|(byte, expected)| byte == expected).count();
+    if same == NAME.len() {
+        return Some(true);
+    }
+    bytes.get(same).map(|_| false)
+}
+
 /// Whether a byte is a visible character of its own.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii() && byte != 0x1b
 }
+
+/// How far a value may go before its first digit, where it is found by one.
+pub(super) const DIGIT_BYTES_MAX: usize = 64;
+
+/// How far what begins here may go before what is invisible makes it worth asking about.
+pub(super) const HIDDEN_BYTES_MAX: usize = 32;
 
 /// Parameter characters of one control sequence.
 pub(super) const CSI_CHARS_MAX: usize = 48;

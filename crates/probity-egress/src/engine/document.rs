@@ -1,7 +1,8 @@
-//! Documents that are credentials: an object of a Google service account, the body of an Ansible vault.
+//! Documents that are credentials: an object of a Google service account, a private JSON web key, the body of an Ansible
+//! vault.
 //!
-//! Of such an object everything goes, not its key alone: what else is in it (the key's id, the account) is of use to
-//! whoever has the key, and a reader learns from the marker what stood there. What lost: to keep the other members, which
+//! Of such an object everything goes, not its key alone: what else is in it (the key's id, the account, the public half)
+//! is of use to whoever has the key, and a reader learns from the marker what stood there. What lost: to keep the other members, which
 //! needs a list of those that are harmless.
 
 use super::cursor::{Cursor, Starved};
@@ -12,29 +13,45 @@ use crate::report::{Confidence, Source};
 use crate::vocabulary::{Anchor, Glue};
 
 const SERVICE_ACCOUNT: &str = "service_account";
+const WEB_KEY_TYPE: &str = "kty";
 const VAULT: &str = "$ANSIBLE_VAULT;";
 /// How far the type of an object may be from its beginning.
 const TYPE_CHARS_MAX: usize = 72;
 const BLANKS_MAX: usize = 32;
 /// How far behind the type a key's name may be.
 const KEY_CHARS_MAX: usize = 400;
+/// How far the private member of a web key may be from its beginning: the public number of an RSA key of 4,096 bits, which
+/// is mostly written before it, has 683 digits.
+const PRIVATE_CHARS_MAX: usize = 900;
+/// The least length of a private member: 16 bytes in base64 are 22 digits.
+const PRIVATE_DIGITS_MIN: usize = 20;
 /// The least length of a vault's first line.
 const VAULT_LINE_CHARS_MIN: usize = 16;
 
 /// The texts by which a document is found, with what may stand before them.
-pub(super) fn anchors() -> [Anchor; 2] {
+pub(super) fn anchors() -> [Anchor; 3] {
     let before_class = " \t\r\n\\{\"'typenr:".bytes().fold(0, |class, b| class | 1 << b);
-    let glue = Glue::Allowed;
+    let before_type =
+        (0..128).filter(|b| *b == b'{' || is_before_type(char::from(*b))).fold(0, |class, b| class | 1 << b);
+    let anchor = |literal, before_min, before_max, before_class| {
+        let glue = Glue::Allowed;
+        Anchor { literal, before_min, before_max, before_class, glue, is_of_shape: false, after: 0 }
+    };
     [
-        Anchor { literal: SERVICE_ACCOUNT, before_min: 0, before_max: TYPE_CHARS_MAX, before_class, glue },
-        Anchor { literal: VAULT, before_min: 0, before_max: 0, before_class: 0, glue },
+        anchor(SERVICE_ACCOUNT, 0, TYPE_CHARS_MAX, before_class),
+        anchor(WEB_KEY_TYPE, 2, TYPE_CHARS_MAX, before_type),
+        anchor(VAULT, 0, 0, 0),
     ]
 }
 
 /// Finds a document that starts at the cursor with `first`.
 pub(super) fn find(first: char, cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
     match first {
-        '{' | '"' | '\'' | '\\' => service_account(cursor),
+        '{' => match web_key(cursor)? {
+            Some(found) => Ok(Some(found)),
+            None => service_account(cursor),
+        },
+        '"' | '\'' | '\\' => service_account(cursor),
         '$' => vault(cursor),
         _ => Ok(None),
     }
@@ -74,6 +91,69 @@ fn names_key(after: &Cursor<'_>) -> Result<bool, Starved> {
         }
         // What was removed may have been longer.
         if ahead.is_at_marker()? || ahead.next()?.is_none_or(|c| c == '}') {
+            break;
+        }
+    }
+    Ok(false)
+}
+
+/// `{"kty": "EC", …, "d": "…"}`, the type among the first members, and a private member (RFC 7518, section 6).
+fn web_key(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    let mut ahead = cursor.clone();
+    ahead.eat('{')?;
+    let quote = loop {
+        let before = ahead.clone();
+        if let Some(quote) = Quote::open(&mut ahead)? {
+            if ahead.literal(WEB_KEY_TYPE)? && quote.close(&mut ahead)? {
+                break quote;
+            }
+            ahead = before;
+        }
+        if ahead.offset() - cursor.offset() >= TYPE_CHARS_MAX || !ahead.eat_if(is_before_type)? {
+            return Ok(None);
+        }
+    };
+    // The mark reaches back to the bracket over nothing that is invisible.
+    let len = ahead.offset() - cursor.offset();
+    let mut again = cursor.clone();
+    again.run(len, |c| c == '{' || is_before_type(c))?;
+    if again.offset() - cursor.offset() != len {
+        return Ok(None);
+    }
+    let near = ahead.offset() - cursor.offset() <= TYPE_CHARS_MAX;
+    blanks(&mut ahead)?;
+    if !near || !ahead.eat(':')? || !has_private_member(cursor, quote)? {
+        return Ok(None);
+    }
+    let then = Swallow::Object(Object::with_brace(quote));
+    Ok(Some(Found { rule: "web-key", ..found("private-key", 0, '{'.len_utf8(), then) }))
+}
+
+fn is_before_type(c: char) -> bool {
+    c.is_ascii_alphanumeric() || " \t\r\n\\\"':,_-+/=.".contains(c)
+}
+
+fn has_private_member(object: &Cursor<'_>, quote: Quote) -> Result<bool, Starved> {
+    let mut ahead = object.clone();
+    ahead.eat('{')?;
+    while ahead.offset() - object.offset() < PRIVATE_CHARS_MAX {
+        ahead.take_plain(PRIVATE_CHARS_MAX, |b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        let mut member = ahead.clone();
+        if Quote::open(&mut member)? == Some(quote)
+            && member.eat_if(|c| matches!(c, 'd' | 'k'))?
+            && quote.close(&mut member)?
+        {
+            blanks(&mut member)?;
+            let mut is_private = member.eat(':')?;
+            blanks(&mut member)?;
+            is_private &= Quote::open(&mut member)? == Some(quote);
+            let is_digit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            if is_private && member.run(PRIVATE_DIGITS_MIN, is_digit)? == PRIVATE_DIGITS_MIN {
+                return Ok(true);
+            }
+        }
+        // What was removed may have been longer.
+        if ahead.is_at_marker()? || ahead.next()?.is_none_or(|c| matches!(c, '{' | '}')) {
             break;
         }
     }

@@ -32,6 +32,34 @@ fn other_objects_stay() {
 }
 
 #[test]
+fn a_private_web_key_goes_whole() {
+    let number: String = "FAKEfake0NOTreal1_".chars().cycle().take(43).collect();
+    let members =
+        format!("\"kty\": \"EC\",\n  \"x\": \"{number}\",\n  \"d\": \"{number}\",\n  \"ext\": true");
+    check(&format!("a = {{\n  {members}\n}}, next"), "a = [REDACTED:private-key], next");
+    check(
+        &format!("{{\"keys\":[{{{members}}},{{{members}}}]}}"),
+        "{\"keys\":[[REDACTED:private-key],[REDACTED:private-key]]}",
+    );
+    check(
+        &format!("{{\"alg\":\"ES256\",\"kid\":\"2011-04-29\",{members}}}\nnext"),
+        "[REDACTED:private-key]\nnext",
+    );
+    let nested = format!("{{{members}}}").replace('"', "\\\"").replace('\n', "\\n");
+    check(&format!("{{\"jwk\": \"{nested}\"}}"), "{\"jwk\": \"[REDACTED:private-key]\"}");
+    let (cut, _) = members.split_at(members.find("\"ext").unwrap_or_default());
+    check(&format!("{{{cut}(cut)\n"), "[REDACTED:private-key](cut)\n");
+}
+
+#[test]
+fn a_public_web_key_stays() {
+    let number: String = "FAKEfake0NOTreal1_".chars().cycle().take(43).collect();
+    stays(&format!("{{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"{number}\",\"y\":\"{number}\"}}"));
+    stays("{\"kty\": \"oct\", \"k\": \"…\"}");
+    stays("{\"kty\": \"RSA\", \"d\": \"the private exponent\"}");
+}
+
+#[test]
 fn the_body_of_a_vault_goes() {
     let line = "62313365396662343061".repeat(4);
     check(

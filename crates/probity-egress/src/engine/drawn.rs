@@ -20,6 +20,23 @@ pub(super) fn is_drawn(text: &str) -> Drawn {
     best
 }
 
+/// The least length of letters of one case that are a value by their look.
+pub(super) const LETTERS_MIN: usize = 20;
+
+/// Whether a text is of small letters alone or of capitals alone, and drawn: no word is so long and has so many strange
+/// pairs. The first [`LETTERS_MIN`] have one at an even offset and one at an odd one, since every other pair is looked at.
+pub(super) fn is_letters(text: &str) -> bool {
+    let rare = |from: usize| {
+        let letters = text.as_bytes().get(from..LETTERS_MIN).unwrap_or_default();
+        letters.as_chunks::<2>().0.iter().any(|[first, second]| is_rare_pair(*first, *second))
+    };
+    text.len() >= LETTERS_MIN
+        && (text.bytes().all(|b| b.is_ascii_lowercase()) || text.bytes().all(|b| b.is_ascii_uppercase()))
+        && rare(0)
+        && rare(1)
+        && is_drawn(text) >= Drawn::Maybe
+}
+
 fn drawn_run(run: &str) -> Drawn {
     let bytes = run.as_bytes();
     let (mut digits, mut turns, mut pairs, mut rare) = (0, 0, 0, 0);
@@ -80,7 +97,7 @@ pub(super) fn is_camel(text: &str) -> bool {
 
 /// Whether words of European languages practically never have this pair of letters. By the first letter, those that
 /// follow it in words.
-fn is_rare_pair(first: u8, second: u8) -> bool {
+pub(super) fn is_rare_pair(first: u8, second: u8) -> bool {
     let letter = |byte: u8| byte.to_ascii_lowercase().wrapping_sub(b'a');
     COMMON.get(usize::from(letter(first))).is_some_and(|letters| letters >> (letter(second) & 31) & 1 == 0)
 }

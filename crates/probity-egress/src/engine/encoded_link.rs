@@ -22,6 +22,8 @@ pub(super) fn anchors() -> [Anchor; 5] {
         before_max: HOST_CHARS_MAX,
         before_class,
         glue: Glue::Allowed,
+        is_of_shape: false,
+        after: 0,
     })
 }
 

@@ -29,7 +29,7 @@ pub(super) fn authorization(
     plain.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t' | '\u{a0}'))?;
     let is_typed = operator == Operator::Colon && ahead.offset() > plain.offset();
     let quote = Quote::open(&mut ahead)?;
-    if (is_typed || operator == Operator::Argument) && quote.is_none() {
+    if (is_typed || matches!(operator, Operator::Argument | Operator::Compared)) && quote.is_none() {
         return Ok(None);
     }
     let mut scheme = ahead.clone();

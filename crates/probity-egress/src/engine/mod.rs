@@ -1,6 +1,7 @@
 mod authority;
 mod behind;
 mod beside;
+mod byte_list;
 #[cfg(test)]
 mod checks;
 mod class;
@@ -23,6 +24,7 @@ mod placeholder;
 mod plausible;
 mod scan;
 mod secret_map;
+mod seen;
 mod shape;
 mod structure;
 mod swallow;
@@ -47,6 +49,7 @@ use learned::Learned;
 pub(crate) use plausible::looks_drawn;
 pub(crate) use scan::Pairs;
 use scan::{AHEAD_BYTES, Asked, Marks, Triggers};
+use seen::Seen;
 use swallow::Swallow;
 pub(crate) use user_flag::is_user_pair;
 
@@ -203,6 +206,7 @@ impl Engine {
         let known = Arc::clone(&self.known);
         let triggers = Triggers::of(&known, self.looks_for.locations);
         let mut marks = mem::take(&mut self.marks);
+        let seen = Seen::default();
         while self.at < end {
             if self.swallow.is_some() {
                 if self.swallow_some(text, last, report).is_err() {
@@ -216,7 +220,7 @@ impl Engine {
             }
             let to = boundary(text, horizon.min(self.at + BLOCK_BYTES));
             marks.scan(text, self.at, to, &triggers);
-            if self.block(text, to, last, &marks, out, report).is_err() {
+            if self.block(text, to, last, (&marks, &seen), out, report).is_err() {
                 break;
             }
         }
@@ -229,7 +233,7 @@ impl Engine {
         text: &str,
         to: usize,
         last: bool,
-        marks: &Marks,
+        (marks, seen): (&Marks, &Seen),
         out: &mut String,
         report: &mut Report,
     ) -> Result<(), Starved> {
@@ -240,7 +244,7 @@ impl Engine {
                 break;
             }
             let asked = self.asked(marks);
-            self.candidate(text, last, asked, out, report)?;
+            self.candidate(text, last, (asked, seen), out, report)?;
             while self.swallow.is_some() && self.at < text.len() {
                 self.swallow_some(text, last, report)?;
             }
@@ -293,7 +297,7 @@ impl Engine {
         &mut self,
         text: &str,
         last: bool,
-        asked: Asked,
+        (asked, seen): (Asked, &Seen),
         out: &mut String,
         report: &mut Report,
     ) -> Result<(), Starved> {
@@ -331,7 +335,7 @@ impl Engine {
         if begins_anything(c) || asked.has(Asked::KNOWN) && self.known.is_any() {
             let found = match self.find_again(text, &cursor, asked)? {
                 Some(found) => Some(found),
-                None => self.find(&cursor, &Behind::open(text, at, self.floor), asked)?,
+                None => self.find(&cursor, &Behind::open(text, at, self.floor), asked, seen)?,
             };
             if let Some(found) = found {
                 self.replace(text, found, out, report);
@@ -366,7 +370,13 @@ impl Engine {
     }
 
     /// What begins at the cursor, asked from the most to the least certain.
-    fn find(&self, cursor: &Cursor<'_>, behind: &Behind<'_>, asked: Asked) -> Result<Option<Found>, Starved> {
+    fn find(
+        &self,
+        cursor: &Cursor<'_>,
+        behind: &Behind<'_>,
+        asked: Asked,
+        seen: &Seen,
+    ) -> Result<Option<Found>, Starved> {
         let Some(first) = cursor.peek()? else { return Ok(None) };
         if asked.has(Asked::KNOWN)
             && let Some(found) = known::find(&self.known, first, cursor)?
@@ -378,7 +388,7 @@ impl Engine {
         }
         if asked.has(Asked::TOKENS)
             && !first.is_whitespace()
-            && let Some(found) = shaped(first, cursor, behind, asked)?
+            && let Some(found) = shaped(first, cursor, behind, asked, seen)?
         {
             return Ok(Some(found));
         }
@@ -390,10 +400,10 @@ impl Engine {
             return Ok(Some(found));
         }
         if asked.has(Asked::NAMES) {
-            if let Some(found) = authority::find(first, cursor, behind)? {
+            if let Some(found) = authority::find(first, cursor, behind, seen)? {
                 return Ok(Some(found));
             }
-            if let Some(found) = name::find(first, cursor, behind)? {
+            if let Some(found) = name::find(first, cursor, behind, seen)? {
                 return Ok(Some(found));
             }
             if let Some(found) = structure::find(first, cursor, behind)? {
@@ -408,7 +418,7 @@ impl Engine {
         {
             return Ok(Some(found));
         }
-        if let Some(found) = context::find(first, cursor, behind)? {
+        if let Some(found) = context::find(first, cursor, behind, seen)? {
             return Ok(Some(found));
         }
         note::find(first, cursor, behind)
@@ -493,6 +503,7 @@ fn shaped(
     cursor: &Cursor<'_>,
     behind: &Behind<'_>,
     asked: Asked,
+    seen: &Seen,
 ) -> Result<Option<Found>, Starved> {
     if let Some(found) = key_block::find(first, cursor)? {
         return Ok(Some(found));
@@ -506,7 +517,7 @@ fn shaped(
             Some(found) => Ok(Some(found)),
             None => match encoded_link::find(first, cursor, behind)? {
                 Some(found) => Ok(Some(found)),
-                None => wrap::token_over_lines(first, cursor, behind),
+                None => wrap::token_over_lines(first, cursor, behind, seen),
             },
         },
     }

@@ -1,16 +1,20 @@
 use super::behind::Behind;
+use super::class::BARE;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
 use super::operator::{self, Operator, Quote};
 use super::plausible;
+use super::seen::Seen;
 use super::swallow::Swallow;
 use super::value::{self, Value};
-use super::{Found, beside, header, token, user_flag, wrap};
+use super::{Found, beside, byte_list, header, token, user_flag, wrap};
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Name, Strength, classify_name};
 
 /// How long a name may be.
 const NAME_CHARS_MAX: usize = 80;
+/// How long the last word of a flag's name may be.
+const FLAG_WORD_BYTES_MAX: usize = 40;
 /// How long an opening tag may be.
 const TAG_CHARS_MAX: usize = 160;
 /// Blanks between the last attribute of a tag and its end.
@@ -22,31 +26,54 @@ const BLANKS_MAX: usize = 12;
 /// TOML, a query, a header, a tag, a flag.
 ///
 /// The question is put at operators and not at names: prose that speaks of tokens and keys costs nothing.
-pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+pub(super) fn find(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+    seen: &Seen,
+) -> Result<Option<Found>, Starved> {
     if matches!(first, '%' | '&' | '\\') {
         let cursor = cursor.undoing();
         let Some(first) = cursor.peek()? else { return Ok(None) };
-        return if is_operator(first) { under(first, &cursor, &behind.undoing()) } else { Ok(None) };
+        return if is_operator(first) { under(first, &cursor, &behind.undoing(), seen) } else { Ok(None) };
     }
     if !is_operator(first) {
         return Ok(None);
     }
-    if let Some(found) = under(first, cursor, behind)? {
+    if let Some(found) = under(first, cursor, behind, seen)? {
         return Ok(Some(found));
     }
-    if behind.is_encoded_near() || cursor.is_encoded_next()? {
-        return under(first, &cursor.undoing(), &behind.undoing());
+    let blanks = if is_blank(first) { BLANKS_MAX } else { 1 };
+    if !(behind.is_encoded_near() || cursor.is_encoded_next(blanks)?) {
+        return Ok(None);
     }
-    Ok(None)
+    // A blank behind a flag is found by the dash.
+    if is_blank(first) && is_flag(first, &behind.undoing()) && !is_flag(first, behind) {
+        return Ok(None);
+    }
+    under(first, &cursor.undoing(), &behind.undoing(), seen)
+}
+
+fn is_flag(first: char, behind: &Behind<'_>) -> bool {
+    Named::before(first, behind, &mut [0; NAME_BYTES_MAX]).is_some_and(|named| named.flag)
 }
 
 fn is_operator(c: char) -> bool {
     matches!(c, '=' | ':' | '>' | ',' | ' ' | '\t' | '\u{a0}')
 }
 
-fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option<Found>, Starved> {
+fn under(
+    first: char,
+    cursor: &Cursor<'_>,
+    behind: &Behind<'_>,
+    seen: &Seen,
+) -> Result<Option<Found>, Starved> {
     let mut text = [0; NAME_BYTES_MAX];
     let Some(named) = Named::before(first, behind, &mut text) else { return Ok(None) };
+    // Of blanks, the first one is asked about.
+    if is_blank(first) && named.blanks {
+        return Ok(None);
+    }
     let mut ahead = cursor.clone();
     if named.flag && matches!(named.name, "u" | "user" | "U" | "proxy-user") {
         return user_flag::find(cursor, ahead);
@@ -55,7 +82,7 @@ fn under(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Result<Option
         return user_flag::glued(cursor, ahead);
     }
     let mut tag = [0; NAME_BYTES_MAX];
-    let (named, class) = match classify_name(named.name) {
+    let (named, class) = match seen.names.classify(named.name) {
         Some(class) => (named, class),
         None => match Named::of_tag(first, behind, &mut tag)
             .and_then(|tag| Some((classify_name(tag.name)?, tag)))
@@ -159,8 +186,8 @@ impl<'a> Named<'a> {
         }
         let blanks = behind.run(BLANKS_MAX, is_blank) > 0;
         let (mut quoted, mut array) = (false, false);
-        if behind.eat_if(|c| c == ']') {
-            // `name['key'] =`, `char name[25] =`.
+        if first != ',' && !is_blank(first) && behind.eat_if(|c| c == ']') {
+            // `name['key'] =`, `char name[25] =`; a comma or a blank behind it ties nothing.
             let digits = behind.run(6, |c| c.is_ascii_digit());
             if digits > 0 || behind.peek() == Some('[') {
                 array = digits == 0 && behind.eat_if(|c| c == '[');
@@ -203,7 +230,9 @@ impl<'a> Named<'a> {
     fn of(name: &'a str, behind: &Behind<'_>, tied: Tied) -> Option<Self> {
         let Tied { equals, quoted, blanks, array, sign } = tied;
         let plain = name.trim_start_matches(['-', '.']);
-        let flag = name.starts_with('-') && !behind.peek().is_some_and(char::is_alphanumeric);
+        // Flags are found by a dash, which is not far.
+        let is_near = name.rsplit('-').next().is_some_and(|word| word.len() <= FLAG_WORD_BYTES_MAX);
+        let flag = name.starts_with('-') && is_near && !behind.peek().is_some_and(char::is_alphanumeric);
         // `"Module::Key"`: a path of types, whose last names what the value is about.
         let is_path = quoted
             && plain.starts_with(|c: char| c.is_ascii_uppercase())
@@ -261,6 +290,9 @@ fn is_paired(behind: &Behind<'_>) -> bool {
         b"driver",
         b"port",
     ];
+    if !behind.peek().is_some_and(|c| matches!(c, '&' | ';' | ' ')) {
+        return false;
+    }
     let mut behind = behind.clone();
     if behind.eat_if(|c| c == '&') {
         return behind.run(NAME_CHARS_MAX, |c| !is_blank(c) && !matches!(c, '=' | '&' | '?' | '\n'))
@@ -306,13 +338,21 @@ fn credential(
         return Ok(None);
     }
     let wrapped = operator::next_line(&mut ahead, operator)?;
+    if (operator != Operator::Blank || plausible::is_constant(name))
+        && let Some(found) = byte_list::find(cursor, &ahead, (operator, kind, strength))?
+    {
+        return Ok(Some(found));
+    }
     string_prefix(&mut ahead)?;
-    let quote = Quote::open(&mut ahead)?;
+    let quote = Quote::open_any(&mut ahead)?;
     if wrapped && quote.is_none() && operator != Operator::Tag {
         return Ok(None);
     }
     let start = ahead.offset();
     let value_cursor = ahead.clone();
+    if operator == Operator::Blank && quote.is_none() && !ahead.has_digit_near(BARE)? {
+        return Ok(None);
+    }
     let mut value = match quote {
         Some(quote) => value::read_quoted(&mut ahead, quote)?,
         None => value::read_bare(&mut ahead)?,
@@ -321,7 +361,11 @@ fn credential(
     if quote.is_none() && !value.long {
         own_bracket(behind, &mut value, &mut ahead)?;
     }
-    if operator == Operator::Tag && !operator::closes_tag(&ahead)? {
+    // The text may end before the closing tag.
+    if operator == Operator::Tag
+        && !operator::closes_tag(&ahead)?
+        && !(operator::is_cut_off(&ahead)? && is_drawn(&value.text) == Drawn::Surely)
+    {
         return Ok(None);
     }
     // `#define API_KEY "…"`; with a name in small letters it is prose.

@@ -41,3 +41,11 @@ fn cookies_of_sessions() {
     stays("set-cookie: CUSTOMER=WILE_E_COYOTE");
     stays("{ cookie: value == \"admin1\" }");
 }
+
+#[test]
+fn three_quotes_are_one() {
+    check("password = '''hunter22'''", "password = '''[REDACTED:password]'''");
+    check("key = \"\"\"FAKEfake0NOTreal1xQzW7\n0NOTreal1xQ==\"\"\"", "key = \"\"\"[REDACTED:api-key]\"\"\"");
+    stays("password = \"\"");
+    stays("password = ''''''");
+}

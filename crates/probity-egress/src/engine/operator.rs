@@ -24,6 +24,16 @@ impl Quote {
         Ok(Some(Self { mark, backslashes }))
     }
 
+    /// Reads an opening quote, or three of them as one: `'''…`.
+    pub(super) fn open_any(ahead: &mut Cursor<'_>) -> Result<Option<Self>, Starved> {
+        let Some(quote) = Self::open(ahead)? else { return Ok(None) };
+        let mut more = ahead.clone();
+        if Self::open(&mut more)? == Some(quote) && Self::open(&mut more)? == Some(quote) {
+            *ahead = more;
+        }
+        Ok(Some(quote))
+    }
+
     /// Reads one character inside the quotes, an escaped one with its backslashes, unless the line ends.
     pub(super) fn inside(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
         let escaped = ahead.run(64, |c| c == '\\')? > 0;
@@ -63,8 +73,10 @@ pub(super) enum Operator {
     Equals,
     /// A colon.
     Colon,
-    /// A comma after a quoted name, or a comparison: the value must be quoted.
+    /// A comma after a quoted name: the value must be quoted.
     Argument,
+    /// A comparison: the value must be quoted, too.
+    Compared,
     /// The end of an opening tag.
     Tag,
     /// A blank after a flag.
@@ -86,7 +98,7 @@ pub(super) fn read(ahead: &mut Cursor<'_>, named: &Named<'_>) -> Result<Option<O
     let Some(operator) = sign(ahead, named.quoted)? else { return Ok(None) };
     let blanks_after = blanks(ahead)?;
     if named.sign.is_some_and(|c| matches!(c, '!' | '~')) {
-        return Ok(Some(Operator::Argument));
+        return Ok(Some(Operator::Compared));
     }
     if operator == Operator::Colon {
         typed(ahead)?;
@@ -118,28 +130,37 @@ pub(super) fn closes_tag(after: &Cursor<'_>) -> Result<bool, Starved> {
     ahead.eat('<')
 }
 
+/// Whether the text ends where a closing tag is to follow.
+pub(super) fn is_cut_off(after: &Cursor<'_>) -> Result<bool, Starved> {
+    let mut ahead = after.clone();
+    ahead.run(INDENT_MAX, |c| matches!(c, ' ' | '\t' | '\r' | '\n'))?;
+    Ok(ahead.peek()?.is_none())
+}
+
 fn blanks(ahead: &mut Cursor<'_>) -> Result<usize, Starved> {
     ahead.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t' | '\u{a0}'))
 }
 
 fn sign(ahead: &mut Cursor<'_>, quoted: bool) -> Result<Option<Operator>, Starved> {
     let mut signs = ahead.clone();
-    let mut text = String::new();
-    while text.len() < 4
+    let (mut text, mut len) = ([0; 4], 0);
+    while let Some(place) = text.get_mut(len)
         && let Some(c) = signs.peek()?
         && matches!(c, '=' | ':' | '?' | '!' | '>' | '+' | '.' | '|' | '-' | ',' | '~')
     {
         // A sign that belongs to the value: `password=-x`, `a: -1`.
-        if !text.is_empty() && matches!(c, '.' | '-' | '+' | '!' | '?' | '~' | ',' | '|') {
+        if len > 0 && matches!(c, '.' | '-' | '+' | '!' | '?' | '~' | ',' | '|') {
             break;
         }
-        text.push(c);
+        *place = u8::try_from(c).unwrap_or_default();
+        len += 1;
         signs.next()?;
     }
-    let operator = match text.as_str() {
+    let text = text.get(..len).and_then(|text| std::str::from_utf8(text).ok());
+    let operator = match text.unwrap_or_default() {
         "=" | "=>" | ":=" | "::=" | ":::=" | "?=" | "+=" | ".=" | "|=" => Operator::Tight,
         ":" => Operator::Colon,
-        "==" | "===" | "!=" | "!==" | "~=" => Operator::Argument,
+        "==" | "===" | "!=" | "!==" | "~=" => Operator::Compared,
         "," if quoted => Operator::Argument,
         ">" => Operator::Tag,
         "->" | "::" | "-" | "." | "|" | "+" | "?" | "!" | "" => return Ok(None),

@@ -46,7 +46,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
     if value.long {
         return value.quote.is_some() || !text.contains(['(', '{']);
     }
-    if is_placeholder(text) || is_location(text) || is_header_name(text) || same_word(text, name) {
+    if same_word(text, name) || is_placeholder(text) || is_location(text) || is_header_name(text) {
         return false;
     }
     if strength == Strength::Key && is_pattern(text) {
@@ -65,7 +65,11 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
             return false;
         }
         // After a comma or in a comparison, a word is more often the next name than a password.
-        if operator == Operator::Argument && !shape.mixed() && text.len() <= 12 {
+        let compared = operator == Operator::Compared;
+        if compared && strength != Strength::Key && is_hyphenated_phrase(text) {
+            return true;
+        }
+        if (compared || operator == Operator::Argument) && !shape.mixed() && text.len() <= 12 {
             return false;
         }
         return match strength {
@@ -94,7 +98,7 @@ pub(super) fn is_secret(value: &Value, strength: Strength, operator: Operator, n
         return false;
     }
     match operator {
-        Operator::Argument => false,
+        Operator::Argument | Operator::Compared => false,
         Operator::Blank | Operator::Flag if strength == Strength::Key && operator == Operator::Blank => {
             text.len() >= 15 && shape.is_token() && shape.digits >= 3 && shape.is_random(text)
         }
@@ -164,7 +168,8 @@ fn is_serial(text: &str) -> bool {
 
 /// A regular expression.
 fn is_pattern(text: &str) -> bool {
-    ["(?", "[0-9", "[a-z", "[A-Z", "[^"].iter().any(|sign| text.contains(sign))
+    memchr::memchr2(b'(', b'[', text.as_bytes()).is_some()
+        && ["(?", "[0-9", "[a-z", "[A-Z", "[^"].iter().any(|sign| text.contains(sign))
 }
 
 /// Whether the value of a member with a common word for a name is a secret.
@@ -181,75 +186,113 @@ pub(super) fn is_sequence(text: &str) -> bool {
 
 /// Words in small letters with blanks between, and none that sentences about passwords are made with.
 fn is_passphrase(text: &str) -> bool {
-    const OF_SENTENCES: &[&str] = &[
-        "a",
-        "again",
-        "an",
-        "are",
-        "at",
-        "be",
-        "been",
-        "can",
-        "cannot",
-        "change",
-        "changed",
-        "characters",
-        "confirm",
-        "correct",
-        "does",
-        "enter",
-        "failed",
-        "field",
-        "for",
-        "forgot",
-        "from",
-        "has",
-        "have",
-        "if",
-        "in",
-        "incorrect",
-        "invalid",
-        "is",
-        "least",
-        "match",
-        "may",
-        "missing",
-        "must",
-        "new",
-        "no",
-        "not",
-        "of",
-        "old",
-        "on",
-        "or",
-        "password",
-        "passwords",
-        "please",
-        "required",
-        "reset",
-        "secret",
-        "should",
-        "that",
-        "the",
-        "this",
-        "to",
-        "too",
-        "token",
-        "type",
-        "use",
-        "used",
-        "user",
-        "was",
-        "will",
-        "wrong",
-        "you",
-        "your",
-    ];
     let words = text.split_whitespace();
     (3..=8).contains(&words.clone().count())
         && text.chars().all(|c| c.is_ascii_lowercase() || c == ' ')
         && !words.clone().any(|word| OF_SENTENCES.contains(&word))
 }
+
+/// Words with hyphens between, as what a secret is compared with: a state has a word that says so.
+fn is_hyphenated_phrase(text: &str) -> bool {
+    const WORD_CHARS_MIN: usize = 4;
+    const OF_STATES: &[&str] = &[
+        "access",
+        "auto",
+        "bearer",
+        "basic",
+        "client",
+        "default",
+        "disabled",
+        "empty",
+        "enabled",
+        "expired",
+        "generated",
+        "hidden",
+        "none",
+        "null",
+        "private",
+        "public",
+        "redacted",
+        "shared",
+        "unset",
+        "value",
+    ];
+    let mut words = text.split('-');
+    words.clone().count() >= 2
+        && words.all(|word| {
+            word.len() >= WORD_CHARS_MIN
+                && word.bytes().all(|b| b.is_ascii_lowercase())
+                && !OF_SENTENCES.contains(&word)
+                && !OF_STATES.contains(&word)
+                && classify_name(word).is_none()
+        })
+}
+
+/// Words that sentences about passwords are made with.
+const OF_SENTENCES: &[&str] = &[
+    "a",
+    "again",
+    "an",
+    "are",
+    "at",
+    "be",
+    "been",
+    "can",
+    "cannot",
+    "change",
+    "changed",
+    "characters",
+    "confirm",
+    "correct",
+    "does",
+    "enter",
+    "failed",
+    "field",
+    "for",
+    "forgot",
+    "from",
+    "has",
+    "have",
+    "if",
+    "in",
+    "incorrect",
+    "invalid",
+    "is",
+    "least",
+    "match",
+    "may",
+    "missing",
+    "must",
+    "new",
+    "no",
+    "not",
+    "of",
+    "old",
+    "on",
+    "or",
+    "password",
+    "passwords",
+    "please",
+    "required",
+    "reset",
+    "secret",
+    "should",
+    "that",
+    "the",
+    "this",
+    "to",
+    "too",
+    "token",
+    "type",
+    "use",
+    "used",
+    "user",
+    "was",
+    "will",
+    "wrong",
+    "you",
+    "your",
+];
 
 /// Written as environment variables are.
 pub(super) fn is_constant(name: &str) -> bool {
@@ -261,7 +304,10 @@ fn is_location(text: &str) -> bool {
     let path = ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start));
     let plain = |c: char| c.is_ascii_lowercase() || matches!(c, '/' | '.' | '-' | '_' | '~');
     (path && text.chars().filter(|c| !plain(*c)).count() * 6 <= text.len())
-        || text.split_once("://").is_some_and(|(scheme, _)| is_identifier(scheme))
+        || memchr::memchr(b':', text.as_bytes()).is_some_and(|at| {
+            text.split_at_checked(at)
+                .is_some_and(|(scheme, rest)| rest.starts_with("://") && is_identifier(scheme))
+        })
 }
 
 /// `X-Api-Key`.

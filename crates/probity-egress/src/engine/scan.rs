@@ -2,7 +2,8 @@ mod hint;
 mod table;
 
 use super::class::{BARE, NAME, RUN, is};
-use super::cursor::{CSI_CHARS_MAX, is_zero_width};
+use super::cursor::{control_sequence, is_zero_width};
+use super::drawn::LETTERS_MIN;
 use crate::vocabulary::{Anchor, Glue};
 use hint::Walked;
 pub(crate) use table::Pairs;
@@ -22,7 +23,7 @@ const BEFORE_BLOCK_BYTES: usize = 64;
 const FLAG_NAME_BYTES_MAX: usize = 48;
 const BLANKS_MAX: usize = 12;
 /// A blank that breaks no line.
-const WIDE_BLANK: &[u8] = "\u{a0}".as_bytes();
+const WIDE_BLANK: [u8; 2] = [0xc2, 0xa0];
 /// How many backslashes may stand before a quote, or an encoded character.
 const ESCAPES_MAX: usize = 16;
 /// How long an encoded character may be, without the sign it begins with.
@@ -171,6 +172,9 @@ impl Scan<'_> {
                 self.act(at, act);
             }
         }
+        if of & table::OF_LETTERS != 0 {
+            self.letters(at);
+        }
         if of & table::OF_ANCHOR != 0 {
             let before = at.checked_sub(1).and_then(|at| self.bytes.get(at)).copied().unwrap_or_default();
             if let Some(leads) = self.triggers.leads(before, pair) {
@@ -229,8 +233,15 @@ impl Scan<'_> {
                 }
             }
             Act::Dash => {
-                if next.is_ascii_alphabetic() || !next.is_ascii() || next == 0x1b {
+                // A number's dash is of a word.
+                let is_number = || next.is_ascii_digit() && (is(before(), NAME) || before() == b'/');
+                if hint::may_begin_flag(next) && !is_number() {
                     self.flag(at + 1);
+                }
+            }
+            Act::Dollar => {
+                if hint::may_be_hash(bytes, at) {
+                    self.marks.set(at, Asked::TOKENS);
                 }
             }
             Act::Escape => {
@@ -243,6 +254,10 @@ impl Scan<'_> {
                 if bytes.get(at) == Some(&0x1b) {
                     self.run.walked.control(at);
                 }
+                if next == WIDE_BLANK[1] && bytes.get(at) == Some(&WIDE_BLANK[0]) {
+                    self.marks.set(at, Asked::NAMES);
+                    self.marks.set(at - blanks_before(bytes, at), Asked::NAMES);
+                }
                 if let Some(len) = hidden(bytes, at) {
                     for earlier in at.saturating_sub(HIDDEN_REACH_BYTES).max(self.run.hidden_to)..=at {
                         self.marks.set(earlier, Asked::ALL);
@@ -250,6 +265,19 @@ impl Scan<'_> {
                     self.run.hidden_to = at;
                     // Its last letter stands for nothing.
                     self.marks.set(at + len, Asked::ALL);
+                    if at >= self.run.hidden_end {
+                        let mut end = at + len;
+                        while end < at + AHEAD_BYTES
+                            && let Some(more) = hidden(bytes, end)
+                        {
+                            end += more;
+                        }
+                        self.run.hidden_end = end;
+                        let after = bytes.get(end).copied().unwrap_or_default();
+                        if self.triggers.is_in_anchor([before(), after]) {
+                            self.torn(at);
+                        }
+                    }
                 }
             }
             Act::Slash => self.marks.set(at, Asked::LOCATIONS),
@@ -281,18 +309,44 @@ impl Scan<'_> {
             if blanks > 1 && hint::may_be_said(bytes, end - blanks, &mut self.run.walked) {
                 self.marks.set(end - blanks, Asked::NAMES);
             }
+        } else if before_prefix(bytes, end) < end {
+            let blanks = blanks_before(bytes, end - 1);
+            if blanks > 0 && hint::may_be_said(bytes, end - 1 - blanks, &mut self.run.walked) {
+                self.marks.set(end - 1 - blanks, Asked::NAMES);
+            }
         }
-        if bytes.get(..end).is_some_and(|before| before.ends_with(WIDE_BLANK)) {
-            self.marks.set(end - WIDE_BLANK.len(), Asked::NAMES);
+        match bytes.get(at + 1) {
+            Some(b',') => {
+                if hint::may_be_in_list(bytes, at + 1, &mut self.run.walked) {
+                    self.marks.set(at + 1, Asked::NAMES);
+                }
+            }
+            Some(b' ' | b'\t' | 0x1b | 0x80..) => {
+                self.comma(at + 1);
+                if hint::is_user_flag(bytes, end) {
+                    self.marks.set(at + 1, Asked::NAMES);
+                }
+            }
+            Some(b'>') => self.marks.set(at + 1, Asked::NAMES),
+            Some(_) | None => {}
         }
-        let after = bytes.get(at + 1..).unwrap_or_default().iter().take(BLANKS_MAX);
-        let blanks = after.take_while(|b| matches!(b, b' ' | b'\t')).count();
-        let next = at + 1 + blanks;
-        if bytes.get(next) == Some(&b',') && hint::may_be_in_list(bytes, next, &mut self.run.walked) {
-            self.marks.set(next, Asked::NAMES);
+    }
+
+    /// A comma behind the quote that ends before `at` may stand between a name and its value.
+    fn comma(&mut self, at: usize) {
+        let Self { bytes, .. } = *self;
+        let mut end = at;
+        while end < at + BLANKS_MAX * WIDE_BLANK.len()
+            && let Some(byte) = bytes.get(end)
+        {
+            end += match byte {
+                b' ' | b'\t' => 1,
+                0x1b | 0x80.. => hidden(bytes, end).unwrap_or(1),
+                _ => break,
+            };
         }
-        if bytes.get(at + 1) == Some(&b'>') || blanks > 0 && hint::is_user_flag(bytes, end) {
-            self.marks.set(at + 1, Asked::NAMES);
+        if bytes.get(end) == Some(&b',') && hint::may_be_in_list(bytes, end, &mut self.run.walked) {
+            self.marks.set(end, Asked::NAMES);
         }
     }
 
@@ -306,7 +360,7 @@ impl Scan<'_> {
             && let Some(byte) = bytes.get(end).filter(|b| !b.is_ascii() || **b == 0x1b)
         {
             self.marks.set(end, Asked::NAMES);
-            end += if *byte == 0x1b { hidden(bytes, end).unwrap_or(1) } else { 1 };
+            end += if *byte == 0x1b { hidden(bytes, end).unwrap_or_default().max(1) } else { 1 };
             let more = bytes.get(end..).unwrap_or_default().iter().take(FLAG_NAME_BYTES_MAX);
             end += more.take_while(|b| is(**b, NAME)).count();
         }
@@ -325,7 +379,11 @@ impl Scan<'_> {
         let mut begin = at;
         match (byte, rest.first()) {
             (b'[', Some(b'R')) => return self.marks.set(at, Asked::NAMES),
-            (b'%', Some(b'2' | b'3')) => self.marks.set(at, Asked::NAMES),
+            (b'%', Some(b'0' | b'2' | b'3')) => {
+                if hint::may_be_operator(rest) {
+                    self.marks.set(at, Asked::NAMES);
+                }
+            }
             (b'&', Some(_)) => {
                 if OPERATORS.iter().any(|operator| rest.starts_with(operator)) {
                     self.marks.set(at, Asked::NAMES);
@@ -341,23 +399,23 @@ impl Scan<'_> {
             }
             _ => return,
         }
-        // Of blanks before an encoded quote, the last one is asked as well.
-        if blanks_before(bytes, begin) > 1 && hint::may_be_named(bytes, begin - 1, &mut self.run.walked) {
-            self.marks.set(begin - 1, Asked::NAMES);
+        // Of blanks before an encoded quote, the first one is asked.
+        let begin = before_prefix(bytes, begin);
+        let blanks = blanks_before(bytes, begin);
+        if blanks > 0 && hint::may_be_named(bytes, begin - blanks, &mut self.run.walked) {
+            self.marks.set(begin - blanks, Asked::NAMES);
         }
-        // A comma behind an encoded quote may stand between a name and its value.
         let of_escape = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'#' | b';');
         let len = rest.iter().take(ESCAPE_BYTES_MAX).take_while(|b| of_escape(b)).count();
-        let end = at + 1 + len;
-        if bytes.get(end) == Some(&b',') && hint::may_be_in_list(bytes, end, &mut self.run.walked) {
-            self.marks.set(end, Asked::NAMES);
-        }
+        self.comma(at + 1 + len);
     }
 
     /// A token may begin anywhere as far before its anchor as its shape allows.
     fn anchor(&mut self, start: usize, anchor: &Anchor) {
         let Self { bytes, .. } = *self;
-        if anchor.glue == Glue::Refused && anchor.before_max == 0 && self.is_inside_word(start) {
+        if anchor.glue == Glue::Refused && anchor.before_max == 0 && self.is_inside_word(start)
+            || anchor.after > 0 && !hint::may_go_on(bytes, start + anchor.literal.len(), anchor.after.into())
+        {
             return;
         }
         let allowed = |b: &u8| b.is_ascii() && anchor.before_class >> b & 1 != 0;
@@ -365,10 +423,31 @@ impl Scan<'_> {
         let reach =
             before.iter().rev().take(anchor.before_max.min(BEFORE_BYTES_MAX)).take_while(|b| allowed(b));
         let reach = reach.count();
-        let asked = if anchor.before_max > 0 { Asked::TOKENS.and(Asked::ANCHORED) } else { Asked::TOKENS };
+        let stop = before.len().checked_sub(reach + 1).and_then(|at| before.get(at));
+        if anchor.before_max > 0
+            && (!self.run.walked.is_behind_controls(start) || stop.is_some_and(|b| !b.is_ascii()))
+        {
+            self.torn(start);
+        }
+        let asked = if anchor.is_of_shape && anchor.before_max > 0 {
+            Asked::TOKENS.and(Asked::ANCHORED)
+        } else {
+            Asked::TOKENS
+        };
         for back in anchor.before_min..=reach {
             self.marks.set(start - back, asked);
         }
+    }
+
+    /// Something invisible at `at` may tear a token that begins before.
+    fn torn(&mut self, at: usize) {
+        let reach = BEFORE_BYTES_MAX.min(at.saturating_sub(self.run.torn_to));
+        let before = self.bytes.get(..at).unwrap_or_default().iter().rev().take(reach);
+        let reach = before.take_while(|b| hint::may_be_of_token(**b)).count();
+        for start in at - reach..at {
+            self.marks.set(start, Asked::TOKENS.and(Asked::ANCHORED));
+        }
+        self.run.torn_to = at;
     }
 
     /// Whether a letter or digit surely stands before: of no escape, and of nothing invisible.
@@ -390,15 +469,18 @@ impl Scan<'_> {
             let rest = bytes.get(at..).unwrap_or_default();
             let len = rest.iter().take(AHEAD_BYTES).take_while(|b| is(**b, RUN)).count();
             let back = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is(**b, RUN)).count();
-            // Something invisible or encoded may stand inside.
-            let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b || *b == b'%');
+            // Something invisible may stand inside.
+            let goes_on = rest.get(len).is_some_and(|b| !b.is_ascii() || *b == 0x1b);
             let is_value = back + len >= RUN_BYTES_MIN || goes_on;
             (run.end, run.marked, run.settled) = (at + len, at - back, at);
             (run.is_value, run.goes_on) = (is_value, goes_on);
             if back < BEFORE_BYTES_MAX && goes_on {
                 self.marks.set(at - back, Asked::TOKENS.and(Asked::ANCHORED));
             }
-            if is_value || hint::may_be_bare(bytes, at - back, at + len) {
+            // A list of bytes may follow a blank, `KEY {0x35, …`.
+            let opened = (at - back).checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'{');
+            let is_bare = || hint::may_be_bare(bytes, at - back, at + len);
+            if opened || at >= run.bare_to && (is_value || is_bare()) {
                 self.blank_before(at);
                 run = &mut self.run;
             }
@@ -421,23 +503,37 @@ impl Scan<'_> {
         run.settled = if run.is_value && run.marked < run.end { at } else { run.end };
     }
 
+    /// Marks where the letters of one case begin that are at `at`, if they are as many as a value has.
+    fn letters(&mut self, at: usize) {
+        let Self { bytes, .. } = *self;
+        let rest = bytes.get(at..).unwrap_or_default();
+        if at < self.run.letters_to {
+            return;
+        }
+        let capitals = rest.first().is_some_and(u8::is_ascii_uppercase);
+        let is_same = |b: &&u8| if capitals { b.is_ascii_uppercase() } else { b.is_ascii_lowercase() };
+        let len = rest.iter().take(AHEAD_BYTES).take_while(is_same).count();
+        self.run.letters_to = at + len;
+        let back =
+            bytes.get(..at).unwrap_or_default().iter().rev().take(LETTERS_MIN).take_while(is_same).count();
+        // Further on, the first letters have no such pair.
+        if back < LETTERS_MIN && back + len >= LETTERS_MIN {
+            self.marks.set(at - back, Asked::VALUES.and(Asked::LEARNED));
+        }
+    }
+
     /// A blank can be an operator: the first one after the word before. The value behind it ends where a value without
     /// quotes does, and has no other operator in it.
     fn blank_before(&mut self, at: usize) {
         let before = self.bytes.get(..at).unwrap_or_default();
         let word = before.iter().rev().take(BEFORE_BYTES_MAX).take_while(|b| is(**b, BARE)).count();
         let start = at - word;
+        // Whatever digit of the value is seen, the blank is the same.
+        let more = self.bytes.get(at..).unwrap_or_default().iter().take(BEFORE_BYTES_MAX);
+        self.run.bare_to = at + more.take_while(|b| b.is_ascii() && is(**b, BARE)).count();
         let blanks = blanks_before(self.bytes, start);
         if blanks > 0 && hint::may_be_named(self.bytes, start - blanks, &mut self.run.walked) {
             self.marks.set(start - blanks, Asked::NAMES);
-        }
-        // What is not ASCII may be a blank as well.
-        let word = self.bytes.get(start..at).unwrap_or_default();
-        if !word.is_ascii() {
-            let wide = (start..).zip(word.windows(2)).filter(|(_, pair)| *pair == WIDE_BLANK);
-            for (blank, _) in wide {
-                self.marks.set(blank, Asked::NAMES);
-            }
         }
     }
 
@@ -460,14 +556,22 @@ struct Run {
     end: usize,
     /// Up to where its words are marked.
     marked: usize,
+    /// Up to where a value goes whose blank before is marked, if it has one.
+    bare_to: usize,
     /// Up to where its digits have nothing to add.
     settled: usize,
     /// Whether it is long enough to be a value.
     is_value: bool,
-    /// Whether something invisible or encoded ends it.
+    /// Up to where letters of one case are known to go.
+    letters_to: usize,
+    /// Whether something invisible ends it.
     goes_on: bool,
     /// Up to where everybody is asked, since something invisible is near.
     hidden_to: usize,
+    /// Where the last of what is invisible ends, with all that follows directly.
+    hidden_end: usize,
+    /// Up to where tokens that may be torn are asked about.
+    torn_to: usize,
     /// Up to where the name behind a dash is known to go.
     name_end: usize,
     walked: Walked,
@@ -484,21 +588,26 @@ impl Run {
     }
 }
 
+/// Where a quote begins that stands at `at`, with the letter that marks a kind of string, `b"…"`.
+fn before_prefix(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(..at) {
+        Some([.., b' ' | b'\t' | 0x80.., letter]) if hint::is_prefix(*letter) => at - 1,
+        Some(_) | None => at,
+    }
+}
+
 /// How many blanks stand before `at`.
 fn blanks_before(bytes: &[u8], at: usize) -> usize {
     let before = bytes.get(..at).unwrap_or_default().iter().rev().take(BLANKS_MAX);
     before.take_while(|b| matches!(b, b' ' | b'\t')).count()
 }
 
-/// The length of what is invisible and begins at `at`, where a character does. Of what is no control sequence, though it
-/// may begin one, the first byte.
+/// The length of what is invisible and begins at `at`, where a character does; never 0. Of what may go on as one behind the end of what has arrived, that much.
 fn hidden(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..).unwrap_or_default();
     let len = match rest.first()? {
         0x1b => {
-            let parameters = rest.get(2..).unwrap_or_default().iter().take(CSI_CHARS_MAX);
-            let parameters = parameters.take_while(|b| matches!(b, 0x20..=0x3f)).count();
-            return Some(if rest.get(1) == Some(&b'[') { 3 + parameters } else { 1 });
+            return Some(control_sequence(rest).unwrap_or(rest.len())).filter(|len| *len > 0);
         }
         0xc0..=0xdf => 2,
         0xe0..=0xef => 3,

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use super::behind::Behind;
+use super::class::BARE;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
 use super::operator::{Operator, Quote};
@@ -169,6 +170,9 @@ fn identified(
         return Ok(None);
     }
     let start = ahead.offset();
+    if !ahead.has_digit_near(BARE)? {
+        return Ok(None);
+    }
     let value = value::read_bare(&mut ahead)?;
     let text = value.text.strip_suffix('\\').unwrap_or(&value.text);
     if value.long || value.is_marked() || !plausible::is_plain_run(text) || is_drawn(text) == Drawn::No {
@@ -215,7 +219,7 @@ fn turned_round(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
         return Ok(None);
     }
     let Some((kind, strength)) = credential(&name) else { return Ok(None) };
-    let secret = plausible::is_secret(&value, strength, Operator::Argument, &name);
+    let secret = plausible::is_secret(&value, strength, Operator::Compared, &name);
     Ok(secret.then(|| found(kind, start - cursor.offset(), end - start, None)))
 }
 

@@ -54,6 +54,22 @@ fn password_hashes() {
     check(&crypt("$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHQ$", 43), "[REDACTED:password-hash]");
     check(&format!("bob:{}", crypt("{SHA}", 28)), "bob:[REDACTED:password-hash]");
     check(&format!("of bob, {}", crypt("{SSHA}", 32)), "of bob, [REDACTED:password-hash]");
+    let other: String = "FA3KfaK0nO7rEa1x".chars().cycle().take(43).collect();
+    check(&format!("bob:$sm3$salt/y.z${other}:1"), "bob:[REDACTED:password-hash]:1");
+    check(&format!("$made-up$n=5$c2FsdHNhbHQ${other}"), "[REDACTED:password-hash]");
+    stays("Outer$12$ALongNameOfAnInnerClass2");
+    stays("echo $name$of$theVariableThatIsLongEnough2");
     stays("use {SHA} or {SSHA}here");
     stays("costs $1$ or $2a$ or $5$ each");
+}
+
+#[test]
+fn what_a_secret_is_compared_with() {
+    check("if creds.Secret != \"winter-apples\" {", "if creds.Secret != \"[REDACTED:secret]\" {");
+    check("if (\"winter-apples\" == password)", "if (\"[REDACTED:password]\" == password)");
+    stays("if creds.Secret != \"auto-generated\" {");
+    stays("if (password === \"new-password\")");
+    stays("if secret == \"not-found\":");
+    stays("if token != \"winter-apples\" {");
+    stays("secret = \"winter-apples\"");
 }

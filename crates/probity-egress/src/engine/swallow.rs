@@ -6,6 +6,8 @@ use super::{key_block, location, secret_map, value, wrap};
 
 /// How much is swallowed before the caller is told.
 const PIECE_BYTES_MAX: usize = 4096;
+/// How much of it is read at once where every byte is plain.
+const RUN_BYTES_MAX: usize = 256;
 /// How many line ends may stand between two lines of a block.
 const BLANK_CHARS_MAX: usize = 8;
 /// A line of one class alone is at least so long.
@@ -63,17 +65,20 @@ impl Swallow {
         match self {
             Self::While(class) => {
                 // Dashes may be of a token; those of a key block begin one.
-                if !key_block::is_header(cursor)? {
+                let plain = ahead.take_plain(RUN_BYTES_MAX, |b| b != b'-' && class(char::from(b)));
+                if plain.is_empty() && !key_block::is_header(cursor)? {
                     ahead.eat_if(*class)?;
                 }
             }
             Self::Quoted(quote) => {
-                if !quote.closes(cursor)? {
+                if ahead.take_plain(RUN_BYTES_MAX, value::is_quoted).is_empty() && !quote.closes(cursor)? {
                     Quote::inside(&mut ahead)?;
                 }
             }
             Self::Bare => {
-                value::bare_char(&mut ahead)?;
+                if ahead.take_plain(RUN_BYTES_MAX, value::is_bare).is_empty() {
+                    value::bare_char(&mut ahead)?;
+                }
             }
             Self::Line => {
                 ahead.eat_if(|c| !is_line_break(c) && !matches!(c, '"' | '\'' | '`'))?;

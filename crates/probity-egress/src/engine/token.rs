@@ -35,7 +35,7 @@ pub(super) fn find(
     ahead.next()?;
     let Some(second) = ahead.next()? else { return Ok(None) };
     let mut boundary = None;
-    for shape in shapes_from(first, second, cursor.eight()) {
+    for shape in shapes_from(first, second, || cursor.eight()) {
         if !anchored && !shape.begins_fixed() {
             continue;
         }

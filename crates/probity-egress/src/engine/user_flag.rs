@@ -9,9 +9,12 @@ use super::swallow::Swallow;
 use super::value;
 use crate::report::{Confidence, Source};
 
+/// How much may stand between the flag and the pair.
+const BLANKS_MAX: usize = 12;
+
 /// The pair of `-u user:password`, which is one credential, with the quotes around it.
 pub(super) fn find(cursor: &Cursor<'_>, mut ahead: Cursor<'_>) -> Result<Option<Found>, Starved> {
-    if ahead.run(4, |c| matches!(c, ' ' | '='))? == 0 {
+    if ahead.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t' | '='))? == 0 {
         return Ok(None);
     }
     let start = ahead.offset();

@@ -80,12 +80,12 @@ pub(super) fn read_bare(ahead: &mut Cursor<'_>) -> Result<Value, Starved> {
 }
 
 /// What stands for itself between quotes of any kind.
-fn is_quoted(byte: u8) -> bool {
+pub(super) fn is_quoted(byte: u8) -> bool {
     (b' '..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\'' | b'`' | b'\\')
 }
 
 /// What a value without quotes may have anywhere, whatever stands beside it.
-fn is_bare(byte: u8) -> bool {
+pub(super) fn is_bare(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
             byte,
@@ -189,6 +189,9 @@ impl Bare {
 
 /// Whether a marker stands in `text`, or begins where it ends.
 pub(super) fn holds_marker(text: &str) -> bool {
+    if memchr::memchr(b'[', text.as_bytes()).is_none() {
+        return false;
+    }
     text.split(MARKER).skip(1).any(|rest| {
         let name =
             rest.trim_start_matches(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');

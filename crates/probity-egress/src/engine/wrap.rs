@@ -3,12 +3,13 @@
 use super::behind::Behind;
 use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_drawn};
+use super::seen::Seen;
 use super::swallow::Swallow;
 use super::value::{VALUE_CHARS_MAX, Value};
 use super::{Found, token};
 use crate::limits::WINDOW_BYTES;
 use crate::report::Source;
-use crate::vocabulary::anchors;
+use crate::vocabulary::{Anchor, Glue, anchors};
 
 /// How many line breaks one value may hold.
 const BREAKS_MAX: usize = 8;
@@ -104,16 +105,20 @@ pub(super) fn token_over_lines(
     first: char,
     cursor: &Cursor<'_>,
     behind: &Behind<'_>,
+    seen: &Seen,
 ) -> Result<Option<Found>, Starved> {
     if !first.is_ascii_alphanumeric() {
         return Ok(None);
     }
     // Nearly all tokens are told from what may be broken by there being no end of a line near.
+    let at = cursor.offset();
+    let odd = |near: &[u8]| near.iter().position(|b| !b.is_ascii() || *b == 0x1b);
+    let is_plain = |near: &[u8]| seen.odd.is_without(at, near, odd);
+    let breaks = |near: &[u8]| memchr::memchr3(b'\n', b'\r', b'\\', near);
+    let is_whole = |near: &[u8]| seen.breaks.is_without(at, near, breaks);
     let near = cursor.bytes_ahead(TOKEN_CHARS_MAX + 1);
-    let plain = |near: &[u8]| near.is_ascii() && memchr::memchr(0x1b, near).is_none();
-    let broken = |near: &[u8]| memchr::memchr3(b'\n', b'\r', b'\\', near).is_some();
-    if near.is_some_and(|near| !broken(near) && plain(near))
-        || cursor.bytes_ahead(WINDOW_BYTES).is_some_and(|window| !broken(window))
+    if near.is_some_and(|near| is_whole(near) && is_plain(near))
+        || cursor.bytes_ahead(WINDOW_BYTES).is_some_and(is_whole)
     {
         return Ok(None);
     }
@@ -129,7 +134,7 @@ pub(super) fn token_over_lines(
     }
     let found = token::find(first, &cursor.joining(), behind, true)?;
     match found.filter(|found| cursor.offset() + found.cut > rest.offset()) {
-        Some(found) if gives_away(cursor, chars)? && token::shape(&rest)?.is_none() => {
+        Some(found) if gives_away(cursor, chars, behind)? && token::shape(&rest)?.is_none() => {
             go_on(found, cursor, TOKEN_CHARS_MAX).map(Some)
         }
         Some(_) | None => Ok(None),
@@ -137,13 +142,15 @@ pub(super) fn token_over_lines(
 }
 
 /// Whether the first `chars` of a token have the fixed text of a shape in them, where the shape allows it.
-fn gives_away(cursor: &Cursor<'_>, chars: usize) -> Result<bool, Starved> {
+fn gives_away(cursor: &Cursor<'_>, chars: usize, behind: &Behind<'_>) -> Result<bool, Starved> {
+    let is_boundary = behind.left().is_boundary();
     let mut ahead = cursor.clone();
     let mut head = String::new();
     for _ in 0..chars {
         head.extend(ahead.next()?);
     }
-    Ok(anchors().any(|anchor| {
+    let may_begin = |anchor: &Anchor| is_boundary || anchor.glue == Glue::Allowed || anchor.before_max > 0;
+    Ok(anchors().filter(may_begin).any(|anchor| {
         head.match_indices(anchor.literal).any(|(at, _)| {
             let before = head.as_bytes().get(..at).unwrap_or_default();
             (anchor.before_min..=anchor.before_max).contains(&at)

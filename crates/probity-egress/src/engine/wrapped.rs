@@ -5,6 +5,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::behind::Behind;
+use super::class::RUN;
 use super::cursor::{Cursor, Starved};
 use super::swallow::Swallow;
 use super::{Engine, Found};
@@ -49,7 +50,7 @@ pub(super) fn find(
         }
     }
     // Most runs are settled by their beginning: it is text, or nothing that was encoded is.
-    if decoded(&run).is_none() {
+    if decoded(&run).is_none() || !cursor.has_digit_or_hidden_near(RUN)? {
         return Ok(None);
     }
     run.push_str(ahead.take_plain(RUN_CHARS_MAX - run.len(), |b| is_encoded(char::from(b))));

@@ -102,24 +102,43 @@ struct Start {
     shape: u16,
     text: u64,
     mask: u64,
+    /// The highest bit of each byte behind the fixed text that is a letter or digit.
+    word: u64,
 }
 
 /// The shapes that can begin with these two characters, the more telling first; with the next eight bytes, where they stand
-/// for themselves, only those whose fixed text they are.
+/// for themselves, only those whose fixed text they are, and what follows it.
 pub(crate) fn shapes_from(
     first: char,
     second: char,
-    next: Option<[u8; 8]>,
+    next: impl Fn() -> Option<[u8; 8]>,
 ) -> impl Iterator<Item = &'static Shape> {
     let place = (first.is_ascii() && second.is_ascii())
         .then(|| PAIRS.get(first as usize * 128 + second as usize))
         .flatten()
         .map_or(0, |place| usize::from(*place));
     let list = LISTS.get(place).copied().unwrap_or_default();
-    let next = next.map(u64::from_le_bytes);
+    let next = if list.is_empty() { None } else { next() };
+    let next = next.map(u64::from_le_bytes).map(|next| (next, words(next)));
     list.iter()
-        .filter(move |start| next.is_none_or(|next| next & start.mask == start.text))
+        .filter(move |start| {
+            next.is_none_or(|(next, words)| {
+                next & start.mask == start.text && words & start.word == start.word
+            })
+        })
         .filter_map(|start| SHAPES.get(usize::from(start.shape)))
+}
+
+/// The highest bit of each of eight ASCII bytes that is a letter or digit.
+const fn words(eight: u64) -> u64 {
+    const EACH: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHEST: u64 = EACH << 7;
+    const fn is_at_least(eight: u64, least: u8) -> u64 {
+        (eight + EACH * (0x80 - least as u64)) & HIGHEST
+    }
+    let small = eight | (EACH * 0x20);
+    is_at_least(small, b'a') & !is_at_least(small, b'z' + 1)
+        | is_at_least(eight, b'0') & !is_at_least(eight, b'9' + 1)
 }
 
 /// Fixed text that every token of a shape contains, and what may stand before it.
@@ -134,6 +153,10 @@ pub(crate) struct Anchor {
     pub(crate) before_class: u128,
     /// Whether any token that begins with it may stand directly behind a letter or digit.
     pub(crate) glue: Glue,
+    /// Whether it is of a token's shape.
+    pub(crate) is_of_shape: bool,
+    /// How many letters and digits follow, at least.
+    pub(crate) after: u8,
 }
 
 /// Where a secret may be: every token has one of these texts in it, and key blocks and password hashes begin with theirs.
@@ -144,6 +167,8 @@ pub(crate) fn anchors() -> impl Iterator<Item = Anchor> {
         before_max: 6,
         before_class: (1 << b'-') | (1 << b' '),
         glue: Glue::Allowed,
+        is_of_shape: false,
+        after: 0,
     });
     let starts = KEY_BODIES
         .iter()
@@ -155,6 +180,8 @@ pub(crate) fn anchors() -> impl Iterator<Item = Anchor> {
             before_max: 0,
             before_class: 0,
             glue: Glue::Allowed,
+            is_of_shape: false,
+            after: 0,
         });
     ANCHORS.iter().copied().chain(key_blocks).chain(starts)
 }

@@ -8,6 +8,6 @@ mod vendors;
 pub(crate) use key_bodies::{DER_START, KEY_BODIES, PUTTY_LINES};
 pub(crate) use kinds::{Anchor, Check, Class, Glue, Kind, Shape, Step, anchors, shapes_from};
 pub(crate) use mention::{Mention, mention};
-pub(crate) use names::{LettersBackwards, Name, Strength, classify_name};
+pub(crate) use names::{LettersBackwards, Name, Strength, classify_name, speaks_of_key};
 pub(crate) use password_hashes::PASSWORD_HASHES;
 use vendors::vendors;

@@ -115,6 +115,9 @@ const ENDINGS: &[(&str, &str, Strength)] = &[
     ("apikey", "api-key", Strength::Secret),
     ("authkey", "api-key", Strength::Secret),
     ("deploykey", "api-key", Strength::Secret),
+    ("aeskey", "secret", Strength::Secret),
+    ("hmackey", "secret", Strength::Secret),
+    ("cipherkey", "secret", Strength::Secret),
     ("encryptionkey", "secret", Strength::Secret),
     ("licensekey", "api-key", Strength::Secret),
     ("masterkey", "secret", Strength::Secret),
@@ -253,6 +256,13 @@ const WITHIN: &[(&str, &str, Strength)] = &[
     ("passwort", "password", Strength::Password),
     ("kennwort", "password", Strength::Password),
     ("dbpass", "password", Strength::Password),
+    ("пароль", "password", Strength::Password),
+    ("密码", "password", Strength::Password),
+    ("密碼", "password", Strength::Password),
+    ("パスワード", "password", Strength::Password),
+    ("비밀번호", "password", Strength::Password),
+    ("패스워드", "password", Strength::Password),
+    ("암호", "password", Strength::Password),
     ("accesskey", "api-key", Strength::Secret),
     ("accesstoken", "token", Strength::Secret),
     ("apikey", "api-key", Strength::Secret),
@@ -446,8 +456,7 @@ pub(crate) fn classify_name(name: &str) -> Option<Name> {
     }
     let negated = || (0..count).any(|at| NEGATIVE.contains(&words.get(at)));
     let at_end = entries(&ENDINGS_BY_LAST, joined.as_bytes().last())
-        .filter(|(ending, _, _)| joined.ends_with(ending))
-        .max_by_key(|(ending, _, _)| ending.len())
+        .find(|(ending, _, _)| joined.ends_with(ending))
         .or_else(|| WORDS.iter().find(|(word, _, _)| *word == last));
     if let Some((_, kind, strength)) = at_end.copied() {
         let said = strength == Strength::Password || !negated();
@@ -468,12 +477,34 @@ pub(crate) fn classify_name(name: &str) -> Option<Name> {
     Some(Name::Credential(kind, if place { Strength::Key } else { strength }))
 }
 
+/// Whether a name has the word `key`, with one behind it that says neither which nor what about it: `key_alice`.
+pub(crate) fn speaks_of_key(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    if !bytes.windows(3).any(|three| three.eq_ignore_ascii_case(b"key")) {
+        return false;
+    }
+    let mut letters = [0; NAME_BYTES_MAX];
+    let words = Words::of(name, &mut letters);
+    let all = || (0..words.count).map(|at| words.get(at).trim_end_matches(|c: char| c.is_ascii_digit()));
+    all().any(|word| word == "key")
+        && !all().any(|word| {
+            ABOUT.contains(&word) || NEGATIVE.contains(&word) || word != "key" && PLACE.contains(&word)
+        })
+}
+
 type Entry = (&'static str, &'static str, Strength);
 
 /// The entries of a table by one of their bytes.
 type ByByte = LazyLock<[Vec<&'static Entry>; 256]>;
 
-static ENDINGS_BY_LAST: ByByte = LazyLock::new(|| by_byte(ENDINGS, |letters| letters.last()));
+/// The longest first.
+static ENDINGS_BY_LAST: ByByte = LazyLock::new(|| {
+    let mut all = by_byte(ENDINGS, |letters| letters.last());
+    for of in &mut all {
+        of.sort_by_key(|(ending, _, _)| std::cmp::Reverse(ending.len()));
+    }
+    all
+});
 static WITHIN_BY_FIRST: ByByte = LazyLock::new(|| by_byte(WITHIN, |letters| letters.first()));
 
 fn by_byte(table: &'static [Entry], byte: fn(&[u8]) -> Option<&u8>) -> [Vec<&'static Entry>; 256] {
@@ -611,9 +642,11 @@ impl<'a> Words<'a> {
         let mut chars = name.get(from..).unwrap_or_default().chars().peekable();
         while let Some(c) = chars.next() {
             let next_is_lower = chars.peek().is_some_and(char::is_ascii_lowercase);
+            // A capital behind letters of another script is one as well: `密码DB`.
             let hump = c.is_ascii_uppercase()
                 && (last.is_ascii_lowercase()
                     || last.is_ascii_digit()
+                    || !last.is_ascii() && last.is_alphabetic()
                     || (last.is_ascii_uppercase() && next_is_lower));
             last = c;
             if !c.is_alphanumeric() {

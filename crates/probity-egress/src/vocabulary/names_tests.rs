@@ -19,7 +19,7 @@ fn any_value_under_a_password_name_is_one() {
          passphrase sshPassphrase passcode pwd PWD db_pwd userPwd pw wifi_pw pass smtp_pass dbpass db_pass DB_PASS_SECURE \
          my_password_super_secure password_super_secure password_confirmation passwort kennwort Kennwort_neu motDePasse \
          mot_de_passe contrasena contraseña senha пароль 密码 パスワード 비밀번호 PSSWD PSWRD PSWORD PASWRD PASWORD \
-         PSSWRD PSSWORD PASWD pswd PASSWD PASSWORD_PROD keystorePass pass_phrase_pwd",
+         PSSWRD PSSWORD PASWD pswd PASSWD PASSWORD_PROD 密码DB 패스워드ROOT keystorePass pass_phrase_pwd",
     );
 }
 

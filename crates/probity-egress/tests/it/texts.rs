@@ -37,6 +37,8 @@ fn names_decide_in_every_notation() {
     check("#access_token=x9Kq2LmZ7pR4&state=1", "#access_token=[REDACTED:token]&state=1");
     check("Server=db;Password=p4ssw0rd!;Port=1", "Server=db;Password=[REDACTED:password];Port=1");
     check("<password>hunter22</password>", "<password>[REDACTED:password]</password>");
+    let token = "FAKEfake0NOTreal1xQzW7FAKEfake0NOTreal1xQzW7";
+    check(&format!("<token note=\"x\">\n  {token}\n"), "<token note=\"x\">\n  [REDACTED:token]\n");
     check("+MY_SECRET=abc123def456", "+MY_SECRET=[REDACTED:secret]");
     check("let token: &str = \"x9Kq2LmZ7pR4\";", "let token: &str = \"[REDACTED:token]\";");
     check("curl -u bob:s3cr3t9 x", "curl -u [REDACTED:password] x");

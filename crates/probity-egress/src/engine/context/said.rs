@@ -9,6 +9,8 @@ const WORDS_MAX: usize = 8;
 /// How many words behind a value are looked at, and how many signs may close the value.
 const WORDS_BEHIND_MAX: usize = 4;
 const CLOSING_CHARS_MAX: usize = 6;
+/// How much of a comment is looked at.
+const COMMENT_CHARS_MAX: usize = 120;
 /// The longest word that is looked at.
 const WORD_BYTES_MAX: usize = 48;
 
@@ -62,6 +64,9 @@ pub(super) fn said_before(mut behind: Before<'_>) -> Said {
             if c == '\n' {
                 newlines += 1;
                 broken = !opens_line(&behind.behind);
+                if broken && gap == 1 && nth == 0 && is_comment_of_secret(&behind.behind) {
+                    return Said::Credential;
+                }
                 // `… private access key` on a line of its own speaks of the next line.
                 if newlines > 1 || broken && nth > 0 {
                     return said(credential);
@@ -100,6 +105,21 @@ fn said(credential: bool) -> Said {
     if credential { Said::Credential } else { Said::Nothing }
 }
 
+/// Whether the line before is a comment that speaks of a secret: the line below a heading, in a file of secrets. That it is
+/// a file's does not make it anything else.
+fn is_comment_of_secret(behind: &Behind<'_>) -> bool {
+    let text = behind.text(COMMENT_CHARS_MAX);
+    let line = text.trim_end_matches('\r').rsplit(['\n', '\r']).next().unwrap_or_default();
+    let line = line.trim_start();
+    let Some(comment) = line.strip_prefix('#').or_else(|| line.strip_prefix("//")) else { return false };
+    let words = || {
+        let words = comment.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_ascii_lowercase)
+    };
+    words().any(|word| SECRETS.contains(&word.as_str()))
+        && !words().any(|word| word != "file" && mention(&word) == Mention::Not)
+}
+
 /// Whether the line before opened something that the next line holds.
 fn opens_line(behind: &Behind<'_>) -> bool {
     let mut behind = behind.clone();
@@ -110,6 +130,14 @@ fn opens_line(behind: &Behind<'_>) -> bool {
 
 /// The word before, in small letters.
 fn word<'a>(behind: &mut Before<'_>, buffer: &'a mut [u8; WORD_BYTES_MAX]) -> Option<&'a str> {
+    if behind.words.is_empty()
+        && let Some(plain) = behind.behind.plain_run(WORD_BYTES_MAX + 1, |b| b.is_ascii_alphanumeric())
+    {
+        let word = buffer.get_mut(..plain.len())?;
+        word.copy_from_slice(plain.as_bytes());
+        word.make_ascii_lowercase();
+        return std::str::from_utf8(word).ok();
+    }
     let mut from = buffer.len();
     while let Some(c) = behind.peek()
         && c.is_ascii_alphanumeric()

@@ -6,6 +6,7 @@
 
 use super::super::class::{BARE, BETWEEN, FIELD, NAME, NOTE, PLAIN, RUN, is};
 use super::super::cursor::CSI_CHARS_MAX;
+use super::super::password_hash::{ID_BYTES_MAX, is_id};
 use crate::limits::WINDOW_BYTES;
 use crate::vocabulary::LettersBackwards;
 
@@ -80,6 +81,31 @@ pub(super) fn may_assign(bytes: &[u8], at: usize, walked: &mut Walked) -> bool {
     may_be_named(bytes, at, walked)
 }
 
+/// Whether `len` letters and digits may stand at `at`: or something invisible or encoded, or the end of a line that a token
+/// goes on over.
+pub(super) fn may_go_on(bytes: &[u8], at: usize, len: usize) -> bool {
+    let mut behind = bytes.get(at..).unwrap_or_default().iter().take(len);
+    behind
+        .find(|b| !b.is_ascii_alphanumeric())
+        .is_none_or(|b| !is_plain(*b) || matches!(b, b'\n' | b'\r' | b'\\' | b'=' | b'%' | b'&'))
+}
+
+/// Whether `rest`, which stands behind a `%`, encodes what ties names and values, once or more often.
+pub(super) fn may_be_operator(mut rest: &[u8]) -> bool {
+    while let [b'2', b'5', digit, ..] = rest
+        && digit.is_ascii_hexdigit()
+    {
+        rest = rest.get(2..).unwrap_or_default();
+    }
+    match rest.first_chunk() {
+        Some([b'0', low]) => *low == b'9',
+        Some([b'2', low]) => matches!(low, b'0' | b'c' | b'C'),
+        Some([b'3', low]) => matches!(low, b'a' | b'A' | b'd' | b'D' | b'e' | b'E'),
+        Some(_) => false,
+        None => true,
+    }
+}
+
 /// Whether an `@` may stand in the authority that `rest` begins with.
 fn may_have_user(rest: &[u8]) -> bool {
     let ends = |b: &u8| {
@@ -117,11 +143,16 @@ pub(super) fn may_be_in_list(bytes: &[u8], at: usize, walked: &mut Walked) -> bo
     let blank = |b: &&u8| matches!(**b, b' ' | b'\t' | b'\\');
     let mut next = rest.find(|b| !blank(b));
     // A kind of string, `b"…"`, or `\u0022`.
-    if next.is_some_and(|b| b"brfuL@".contains(b)) {
+    if next.is_some_and(|b| is_prefix(*b)) {
         next = rest.next();
     }
     let quoted = next.is_none_or(|b| is_quote(*b) || !is_plain(*b) || matches!(b, b'%' | b'&' | b'0'));
     quoted && may_be_named(bytes, at, walked)
+}
+
+/// Whether a flag's name may begin so, behind its last dash.
+pub(super) fn may_begin_flag(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | 0x1b | 0x80..)
 }
 
 /// Whether what follows a flag's name at `at` may be its value.
@@ -144,9 +175,10 @@ pub(super) fn is_user_flag(bytes: &[u8], end: usize) -> bool {
 
 /// Whether a tag's name may end before the `>` at `at`: not before an arrow with a blank in front.
 pub(super) fn may_end_tag(bytes: &[u8], at: usize) -> bool {
-    let ends = |b: &u8| is(*b, NAME) || matches!(b, b' ' | b'\t' | b']') || !is_plain(*b);
+    let ends = |b: &u8| is(*b, NAME) || matches!(b, b' ' | b'\t' | b']' | b';') || !is_plain(*b);
     match bytes.get(..at) {
-        Some([.., before, b'-']) => is(*before, NAME) || !is_plain(*before),
+        // A sign that is encoded ends with `;`.
+        Some([.., before, b'-']) => is(*before, NAME) || *before == b';' || !is_plain(*before),
         Some([.., before]) => ends(before),
         Some([]) | None => false,
     }
@@ -160,6 +192,13 @@ pub(super) fn may_be_bare(bytes: &[u8], start: usize, end: usize) -> bool {
     let around = before.take(BARE_BYTES_MIN).take_while(|b| of_value(b)).count()
         + behind.take(BARE_BYTES_MIN).take_while(|b| of_value(b)).count();
     end - start + around >= BARE_BYTES_MIN
+}
+
+/// Whether the `$` at `at` may begin `$id$`. What is invisible there is marked by itself.
+pub(super) fn may_be_hash(bytes: &[u8], at: usize) -> bool {
+    let id = bytes.get(at + 1..).unwrap_or_default().iter().take(ID_BYTES_MAX);
+    let len = id.take_while(|b| is_id(char::from(**b))).count();
+    len > 0 && bytes.get(at + 1 + len).is_none_or(|b| *b == b'$')
 }
 
 /// Whether the bracket or blank at `at`, before a quote, may stand before a secret.
@@ -313,10 +352,20 @@ pub(super) fn may_be_value(bytes: &[u8], at: usize) -> bool {
     tied && small && capital && digit
 }
 
+/// Whether a byte may be of a token, or of what is invisible inside one.
+pub(super) fn may_be_of_token(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !is_quote(byte) || !is_plain(byte)
+}
+
+/// Whether a kind of string may begin so.
+pub(super) fn is_prefix(byte: u8) -> bool {
+    b"brfuL@".contains(&byte)
+}
+
 fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-fn is_plain(byte: u8) -> bool {
+pub(super) fn is_plain(byte: u8) -> bool {
     is(byte, PLAIN)
 }

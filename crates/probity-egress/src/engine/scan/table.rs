@@ -1,6 +1,8 @@
 use std::sync::OnceLock;
 
-use super::super::{document, encoded_link};
+use super::super::drawn::is_rare_pair;
+use super::super::{document, encoded_link, password_hash};
+use super::{WIDE_BLANK, hint};
 use crate::known::KnownForms;
 use crate::vocabulary::{Anchor, anchors};
 
@@ -15,6 +17,8 @@ pub(super) enum Act {
     Greater,
     /// `-`: it may be the last dash before a flag's name.
     Dash,
+    /// `$`: it may begin a password's hash.
+    Dollar,
     /// Beside a letter or digit it belongs to a run: a value that looks drawn has one.
     Digit,
     /// `%`, `&`, `\` and `[`: they begin what is encoded, and a marker.
@@ -107,6 +111,12 @@ impl<'a> Triggers<'a> {
         (inside | ends != 0).then(|| [list(inside), list(ends)])
     }
 
+    /// Whether the pair stands in the text of an anchor.
+    pub(super) fn is_in_anchor(&self, pair: [u8; 2]) -> bool {
+        let at = index(pair);
+        self.table.inside.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
+    }
+
     pub(super) fn has_locations(&self) -> bool {
         self.table.locations
     }
@@ -130,6 +140,8 @@ struct Table {
     /// The same for each pair that an anchor ends with.
     ends: Vec<u16>,
     leads: Leads,
+    /// All pairs of all anchors, a bit for each.
+    inside: Vec<u64>,
     locations: bool,
 }
 
@@ -144,6 +156,8 @@ pub(super) const OF_ANCHOR: u8 = 1 << 1;
 pub(super) const OF_RUN: u8 = 1 << 2;
 /// A registered secret may begin with it, or at the byte before.
 pub(super) const OF_KNOWN: u8 = 1 << 3;
+/// Letters of one case that words have not side by side.
+pub(super) const OF_LETTERS: u8 = 1 << 4;
 pub(super) const QUOTES: [u8; 3] = *b"\"'`";
 
 fn index(pair: [u8; 2]) -> usize {
@@ -164,6 +178,7 @@ impl Table {
             lists: vec![0; PAIRS],
             ends: vec![0; PAIRS],
             leads: Leads(vec![Vec::new()]),
+            inside: vec![0; PAIRS / 64],
             locations,
         };
         for anchor in anchors().chain(document::anchors()).chain(encoded_link::anchors()) {
@@ -176,18 +191,22 @@ impl Table {
             table.alone(byte, Act::Quote);
         }
         table.alone(b'>', Act::Greater);
-        for next in (0..=255_u8).filter(|b| b.is_ascii_alphabetic() || !b.is_ascii() || *b == 0x1b) {
+        for next in (0..=255_u8).filter(|b| hint::may_begin_flag(*b)) {
             table.begins(b'-', &[next], Act::Dash);
+        }
+        for next in (0..128_u8).filter(|b| password_hash::is_id(char::from(*b))) {
+            table.begins(b'$', &[next], Act::Dollar);
         }
         for digit in b'0'..=b'9' {
             table.alone(digit, Act::Digit);
         }
-        for (first, seconds) in [(b'[', &b"R"[..]), (b'%', b"23"), (b'&', b"#acegnq"), (b'\\', b"u")] {
+        for (first, seconds) in [(b'[', &b"R"[..]), (b'%', b"023"), (b'&', b"#acegnq"), (b'\\', b"u")] {
             table.begins(first, seconds, Act::Escape);
         }
         for [first, second] in HIDDEN_LEADS {
             table.begins(*first, &[*second], Act::Hidden);
         }
+        table.begins(WIDE_BLANK[0], &[WIDE_BLANK[1]], Act::Hidden);
         table.alone(0x1b, Act::Hidden);
         if locations {
             for byte in *b"/~" {
@@ -196,6 +215,15 @@ impl Table {
             table.alone(b'\\', Act::Escape);
             for byte in *b"wW" {
                 table.begins(byte, b"wW", Act::Web);
+            }
+        }
+        for (first, second) in
+            (b'a'..=b'z').flat_map(|first| (b'a'..=b'z').map(move |second| (first, second)))
+        {
+            if is_rare_pair(first, second) {
+                add(&mut table.pairs, [first, second], OF_LETTERS);
+                let capitals = [first, second].map(|letter| letter.to_ascii_uppercase());
+                add(&mut table.pairs, capitals, OF_LETTERS);
             }
         }
         // Last, when it is known what else a byte may be.
@@ -249,6 +277,12 @@ impl Table {
     /// texts of three small letters and a sign are many, and their letters common.
     fn anchor(&mut self, anchor: Anchor) {
         let literal = anchor.literal.as_bytes();
+        for pair in literal.array_windows::<2>() {
+            let at = index(*pair);
+            if let Some(word) = self.inside.get_mut(at / 64) {
+                *word |= 1 << (at % 64);
+            }
+        }
         let weight = |at: usize| {
             let first = literal.get(at).map_or(0, |byte| commonness(*byte));
             first * literal.get(at + 1).map_or(ANY_COMMONNESS, |byte| commonness(*byte))

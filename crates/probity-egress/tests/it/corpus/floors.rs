@@ -2,8 +2,8 @@
 //! it was last set; raise them with the engine.
 
 const FLOORS: &[(&str, f64)] = &[
-    ("realistic", 0.940),
-    ("all", 0.893),
+    ("realistic", 0.949),
+    ("all", 0.900),
     ("realistic-cut", 0.0221),
     ("cut", 0.0320),
     ("hard", 0.996),
