@@ -103,7 +103,7 @@ pub(crate) fn command(argv: &[&str]) -> Target {
 }
 
 /// What a policy can say, without the words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Said {
     Abstain,
     Allow,
