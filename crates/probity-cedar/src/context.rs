@@ -29,7 +29,8 @@ pub(crate) fn context(
         ("targets", targets(call.targets())?),
         ("tool", tool),
     ];
-    Context::from_pairs(pairs.map(|(name, value)| (name.to_owned(), value))).map_err(|error| error.to_string())
+    Context::from_pairs(pairs.map(|(name, value)| (name.to_owned(), value)))
+        .map_err(|error| error.to_string())
 }
 
 fn labels(label: &Label, vocabulary: &Vocabulary) -> Result<RestrictedExpression, String> {

@@ -143,7 +143,3 @@ impl fmt::Display for CedarError {
 }
 
 impl std::error::Error for CedarError {}
-
-#[cfg(test)]
-#[path = "error_tests.rs"]
-mod tests;

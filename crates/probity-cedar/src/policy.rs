@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use cedar_policy::{Authorizer, Entities, Entity, EntityUid, Request, RestrictedExpression, Schema};
 use probity_contract::{
-    BoxFuture, Cancel, Digest, Effect, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolName, ToolSpec, Verdict,
+    BoxFuture, Cancel, Digest, Effect, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolName, ToolSpec,
+    Verdict,
 };
 
 use crate::context::context;
@@ -106,9 +107,8 @@ impl Loaded {
         for resource in resources(call, tool.effect)? {
             let entity = resource.entity(&self.vocabulary)?;
             let (who, what) = (principal.uid(), entity.uid());
-            let request =
-                Request::new(who, tool.action.clone(), what, context.clone(), Some(&self.schema))
-                    .map_err(|error| format!("the call does not fit the schema: {error}"))?;
+            let request = Request::new(who, tool.action.clone(), what, context.clone(), Some(&self.schema))
+                .map_err(|error| format!("the call does not fit the schema: {error}"))?;
             self.ask(&request, [principal.clone(), entity], &resource, &mut heard)?;
         }
         Ok(heard.verdict())

@@ -39,8 +39,11 @@ pub(crate) fn resources(call: &FrozenCall, effect: Effect) -> Result<Vec<Resourc
         match target {
             Target::Path { root, path, resolved, access, recursive } => {
                 let kind = if *recursive { Kind::Tree } else { Kind::Path };
-                let in_form =
-                    |path| Resource { kind, id: format!("{root}/{path}"), facts: Facts::Path { root, path, access: *access } };
+                let in_form = |path| Resource {
+                    kind,
+                    id: format!("{root}/{path}"),
+                    facts: Facts::Path { root, path, access: *access },
+                };
                 resources.push(in_form(path));
                 if resolved != path {
                     resources.push(in_form(resolved));
@@ -51,7 +54,11 @@ pub(crate) fn resources(call: &FrozenCall, effect: Effect) -> Result<Vec<Resourc
                 resources.push(Resource { kind: Kind::Url, id: url.clone(), facts });
             }
             Target::Command { argv } => {
-                resources.push(Resource { kind: Kind::Command, id: line(argv), facts: Facts::Command { argv } });
+                resources.push(Resource {
+                    kind: Kind::Command,
+                    id: line(argv),
+                    facts: Facts::Command { argv },
+                });
             }
             Target::Other { what, value } => {
                 let id = format!("{what}:{value}");
@@ -64,7 +71,11 @@ pub(crate) fn resources(call: &FrozenCall, effect: Effect) -> Result<Vec<Resourc
     }
     if resources.is_empty() {
         let name = call.tool().as_str();
-        resources.push(Resource { kind: Kind::Tool, id: name.to_owned(), facts: Facts::Tool { name, effect } });
+        resources.push(Resource {
+            kind: Kind::Tool,
+            id: name.to_owned(),
+            facts: Facts::Tool { name, effect },
+        });
     }
     Ok(resources)
 }

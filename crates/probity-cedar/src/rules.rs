@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
 
 use cedar_policy::{
-    Effect as CedarEffect, Policy as ParsedPolicy, PolicyId, PolicySet, Schema, ValidationMode, ValidationWarning,
-    Validator,
+    Effect as CedarEffect, Policy as ParsedPolicy, PolicyId, PolicySet, Schema, ValidationMode,
+    ValidationWarning, Validator,
 };
 use miette::Diagnostic;
 
@@ -51,8 +51,8 @@ const ADVICE: &str = "advice";
 /// The controls and marks of Unicode's bidirectional algorithm (UAX #9, table 4): with them a policy reads otherwise than it
 /// is.
 const REORDERING: [char; 12] = [
-    '\u{61C}', '\u{200E}', '\u{200F}', '\u{202A}', '\u{202B}', '\u{202C}', '\u{202D}', '\u{202E}', '\u{2066}', '\u{2067}',
-    '\u{2068}', '\u{2069}',
+    '\u{61C}', '\u{200E}', '\u{200F}', '\u{202A}', '\u{202B}', '\u{202C}', '\u{202D}', '\u{202E}',
+    '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}',
 ];
 
 impl Rules {
@@ -76,7 +76,11 @@ impl Rules {
         stacker::maybe_grow(stack_bytes, stack_bytes, || Self::load_shallow(sources, schema, stack_bytes))
     }
 
-    fn load_shallow(sources: &[CedarSource], schema: &Schema, stack_bytes: usize) -> Result<Self, CedarError> {
+    fn load_shallow(
+        sources: &[CedarSource],
+        schema: &Schema,
+        stack_bytes: usize,
+    ) -> Result<Self, CedarError> {
         let validator = Validator::new(schema.clone());
         let mut rules = Self { policies: PolicySet::new(), facts: HashMap::new(), stack_bytes };
         let mut seen = BTreeMap::new();
@@ -199,7 +203,3 @@ fn facts(source: &CedarSource, policy: &ParsedPolicy, number: usize) -> Result<F
     let text = |name| policy.annotation(name).map(str::to_owned);
     Ok(Facts { number, forbids, ask: text(ASK), reason: text(REASON), advice: text(ADVICE) })
 }
-
-#[cfg(test)]
-#[path = "rules_tests.rs"]
-mod tests;

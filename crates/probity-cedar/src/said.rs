@@ -30,7 +30,11 @@ pub(crate) struct Heard<'a> {
 
 impl<'a> Heard<'a> {
     /// Takes what was satisfied for one resource.
-    pub(crate) fn add(&mut self, resource: &Resource<'_>, satisfied: impl IntoIterator<Item = (&'a str, &'a Facts)>) {
+    pub(crate) fn add(
+        &mut self,
+        resource: &Resource<'_>,
+        satisfied: impl IntoIterator<Item = (&'a str, &'a Facts)>,
+    ) {
         let mut is_covered = false;
         for (id, facts) in satisfied {
             is_covered = true;
@@ -53,8 +57,11 @@ impl<'a> Heard<'a> {
             let forbid = |one: &Satisfied<'_>| {
                 let mut words = format!("the policy `{}` forbids ", one.id);
                 words.push_str(one.of.as_deref().unwrap_or("it"));
-                let texts = [&one.facts.reason, &one.facts.advice];
-                texts.into_iter().flatten().for_each(|text| words.push_str(&format!(": {text}")));
+                let texts = [&one.facts.reason, &one.facts.advice].into_iter().flatten();
+                for (separator, text) in [": ", "; "].into_iter().zip(texts) {
+                    words.push_str(separator);
+                    words.push_str(text);
+                }
                 words
             };
             return Verdict::Deny { reason: listed(&self.forbids, forbid) };
@@ -82,7 +89,10 @@ impl<'a> Heard<'a> {
     }
 }
 
-fn listed<'a>(satisfied: &BTreeMap<usize, Satisfied<'a>>, words: impl Fn(&Satisfied<'a>) -> String) -> String {
+fn listed<'a>(
+    satisfied: &BTreeMap<usize, Satisfied<'a>>,
+    words: impl Fn(&Satisfied<'a>) -> String,
+) -> String {
     let mut list = satisfied.values().take(NAMED_MAX).map(words).collect::<Vec<_>>().join("; ");
     if let Some(more) = satisfied.len().checked_sub(NAMED_MAX + 1) {
         let _ = write!(list, "; and {} more", more + 1);

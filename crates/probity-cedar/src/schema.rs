@@ -72,7 +72,9 @@ fn entity_types() -> Value {
 fn entity_type(kind: Kind) -> Value {
     match kind {
         Kind::Principal => shaped([("id", text())]),
-        Kind::Path | Kind::Tree => shaped([("root", text()), ("path", text()), ("access", entity(Kind::Access))]),
+        Kind::Path | Kind::Tree => {
+            shaped([("root", text()), ("path", text()), ("access", entity(Kind::Access))])
+        }
         Kind::Url => shaped([
             ("url", text()),
             ("scheme", text()),
@@ -149,7 +151,3 @@ fn optional(mut kind: Value) -> Value {
     }
     kind
 }
-
-#[cfg(test)]
-#[path = "schema_tests.rs"]
-mod tests;

@@ -35,7 +35,7 @@ impl Unfit {
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.way.is_empty() {
-            return write!(f, "the arguments {}", self.why);
+            return write!(f, "the call's argument object {}", self.why);
         }
         let way: Vec<&str> = self.way.iter().rev().map(String::as_str).collect();
         write!(f, "the argument `{}` {}", way.join("."), self.why)
@@ -54,7 +54,7 @@ struct Builder {
 impl Builder {
     fn build(&mut self, value: &Value, shape: &Shape) -> Result<RestrictedExpression, Unfit> {
         let left = self.values_left.checked_sub(1).ok_or_else(|| {
-            Unfit::new(format!("hold more than {ARGUMENT_VALUES_MAX} values, too many to judge"))
+            Unfit::new(format!("is one of more than {ARGUMENT_VALUES_MAX} values, too many to judge"))
         })?;
         self.values_left = left;
         match (shape, value) {
@@ -100,12 +100,7 @@ impl Builder {
                 record([("json".to_owned(), RestrictedExpression::new_string(text))])
             }
             (
-                Shape::Text
-                | Shape::Truth
-                | Shape::Whole
-                | Shape::Number
-                | Shape::Set(_)
-                | Shape::Record(_),
+                Shape::Text | Shape::Truth | Shape::Whole | Shape::Number | Shape::Set(_) | Shape::Record(_),
                 _,
             ) => Err(Unfit::new("is not of the type that the tool declares")),
         }

@@ -84,7 +84,8 @@ pub(crate) struct Vocabulary {
 impl Vocabulary {
     pub(crate) fn new() -> Result<Self, CedarError> {
         let parse = |name: &str| {
-            EntityTypeName::from_str(&format!("{NAMESPACE}::{name}")).map_err(|error| CedarError::schema(&error))
+            EntityTypeName::from_str(&format!("{NAMESPACE}::{name}"))
+                .map_err(|error| CedarError::schema(&error))
         };
         let kinds: Result<_, _> = Kind::ALL.into_iter().map(|kind| parse(kind.name())).collect();
         Ok(Self { kinds: kinds?, action: parse(ACTION)? })

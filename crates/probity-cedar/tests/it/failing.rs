@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use probity_contract::{
-    BoxFuture, Cancel, DenialCode, Effect, FrozenCall, Judgement, Opinion, Policy, Roster, Said as Heard, Seat,
+    BoxFuture, Cancel, DenialCode, Effect, FrozenCall, Judgement, Opinion, Policy, Roster, Said as Heard,
+    Seat,
 };
 use serde_json::json;
 
@@ -116,7 +117,8 @@ fn what_the_schema_cannot_hold_denies_and_says_why() {
 #[test]
 fn integers_of_one_meaning_are_one_integer() {
     let text = r#"permit(principal, action == Probity::Action::"pay", resource) when { context.arguments.amount == 1 };"#;
-    for arguments in [r#"{"amount":1,"to":"x"}"#, r#"{"amount":1.0,"to":"x"}"#, r#"{"amount":1e0,"to":"x"}"#] {
+    for arguments in [r#"{"amount":1,"to":"x"}"#, r#"{"amount":1.0,"to":"x"}"#, r#"{"amount":1e0,"to":"x"}"#]
+    {
         check(text, &pay(arguments), Said::Allow);
     }
     let most = r#"permit(principal, action == Probity::Action::"pay", resource)
@@ -158,8 +160,10 @@ fn null_is_absent_where_it_may_be() {
 
 #[test]
 fn a_call_of_another_tool_with_the_same_name_is_not_judged_by_the_wrong_shape() {
-    let one = tool("t", Effect::Pure, json!({ "type": "object", "properties": { "x": { "type": "string" } } }));
-    let two = tool("t", Effect::Pure, json!({ "type": "object", "properties": { "x": { "type": "integer" } } }));
+    let one =
+        tool("t", Effect::Pure, json!({ "type": "object", "properties": { "x": { "type": "string" } } }));
+    let two =
+        tool("t", Effect::Pure, json!({ "type": "object", "properties": { "x": { "type": "integer" } } }));
     let policy = load_for(PERMIT, &[one]).unwrap();
     let call = call_with(&two, r#"{"x":1}"#, Vec::new(), |_| {});
     assert_eq!(said(&policy.verdict(&call, Seat::Adjudicate)), Said::Error);

@@ -38,9 +38,22 @@ fn escapes_in_arguments_are_not_entities_or_extension_values() {
 fn words_with_quotes_and_controls_are_those_words() {
     let text = |to: &str| {
         let literal: String = to.chars().map(|c| format!("\\u{{{:x}}}", u32::from(c))).collect();
-        format!("permit(principal, action == Probity::Action::\"pay\", resource) when {{ context.arguments.to == \"{literal}\" }};")
+        format!(
+            "permit(principal, action == Probity::Action::\"pay\", resource) when {{ context.arguments.to == \"{literal}\" }};"
+        )
     };
-    for to in ["\"", "\\", "\" || true || \"", "*", "\u{202E}x", "\0", "é", "e\u{301}", "🦀", "Probity::Principal::\"root\""] {
+    for to in [
+        "\"",
+        "\\",
+        "\" || true || \"",
+        "*",
+        "\u{202E}x",
+        "\0",
+        "é",
+        "e\u{301}",
+        "🦀",
+        "Probity::Principal::\"root\"",
+    ] {
         let arguments = json!({ "amount": 1, "to": to }).to_string();
         check(&text(to), &pay(&arguments), Said::Allow);
         check(&text("x"), &pay(&arguments), Said::Abstain);
@@ -63,24 +76,34 @@ fn principals_and_targets_with_quotes_are_those_ids() {
         facts.principal = PrincipalId::new(odd).unwrap();
     });
     check("permit(principal == Probity::Principal::\"ada\", action, resource);", &call, Said::Abstain);
-    check(&format!("permit(principal == Probity::Principal::{odd:?}, action, resource);"), &call, Said::Allow);
+    check(
+        &format!("permit(principal == Probity::Principal::{odd:?}, action, resource);"),
+        &call,
+        Said::Allow,
+    );
     let value = "a\"]; [\"b";
     let target = Target::Other { what: "table".to_owned(), value: value.to_owned() };
     let call = crate::scene::call("note", "{}", vec![target]);
-    let text = format!("permit(principal, action, resource is Probity::Other) when {{ resource.value == {value:?} }};");
+    let text = format!(
+        "permit(principal, action, resource is Probity::Other) when {{ resource.value == {value:?} }};"
+    );
     check(&text, &call, Said::Allow);
 }
 
 #[test]
 fn members_with_any_name_have_that_name() {
-    for name in ["a\"b", "a b", "", "if", "__cedar", "__entity", "ünï", "🦀", "a\nb", "a.b", "has", "$ref", "a\\b", "type"] {
+    for name in [
+        "a\"b", "a b", "", "if", "__cedar", "__entity", "ünï", "🦀", "a\nb", "a.b", "has", "$ref", "a\\b",
+        "type",
+    ] {
         let schema = json!({ "type": "object", "properties": { name: { "type": "string" } } });
         let tool = tool("t", Effect::Pure, schema);
         let literal: String = name.chars().map(|c| format!("\\u{{{:x}}}", u32::from(c))).collect();
         let text = format!(
             "permit(principal, action, resource) when {{ context.arguments has \"{literal}\" && context.arguments[\"{literal}\"] == \"x\" }};"
         );
-        let policy = load_for(&text, std::slice::from_ref(&tool)).unwrap_or_else(|error| panic!("{name:?}: {error}"));
+        let policy =
+            load_for(&text, std::slice::from_ref(&tool)).unwrap_or_else(|error| panic!("{name:?}: {error}"));
         let call = call_of(&tool, &json!({ name: "x" }).to_string(), Vec::new());
         assert_eq!(said(&policy.verdict(&call, Seat::Adjudicate)), Said::Allow, "{name:?}");
     }
@@ -91,7 +114,8 @@ fn names_of_tools_that_mean_something_in_cedar_are_names() {
     for name in ["permit", "if", "principal", "__cedar", "-", "like", "0", "Action"] {
         let tool = tool(name, Effect::Pure, json!({ "type": "object" }));
         let text = format!("permit(principal, action == Probity::Action::\"{name}\", resource);");
-        let policy = load_for(&text, std::slice::from_ref(&tool)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let policy =
+            load_for(&text, std::slice::from_ref(&tool)).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(said(&policy.verdict(&call_of(&tool, "{}", Vec::new()), Seat::Adjudicate)), Said::Allow);
     }
 }

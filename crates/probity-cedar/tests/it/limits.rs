@@ -18,7 +18,9 @@ fn when(condition: &str) -> String {
 
 #[test]
 fn bytes_of_all_sources() {
-    let fill = |bytes: usize| format!("{PERMIT}//{}", "x".repeat(bytes - PERMIT.len() - "//".len() - "a.cedar".len()));
+    let fill = |bytes: usize| {
+        format!("{PERMIT}//{}", "x".repeat(bytes - PERMIT.len() - "//".len() - "a.cedar".len()))
+    };
     check(&fill(SOURCES_BYTES_MAX), &pay(CALL), Said::Allow);
     refused(&fill(SOURCES_BYTES_MAX + 1), &["1048577 bytes; at most 1048576 are read"]);
 }
@@ -26,14 +28,17 @@ fn bytes_of_all_sources() {
 #[test]
 fn policies() {
     // A policy that names its action is validated for one tool only, which keeps the test short.
-    let many = |count: usize| "forbid(principal, action == Probity::Action::\"note\", resource);".repeat(count);
+    let many =
+        |count: usize| "forbid(principal, action == Probity::Action::\"note\", resource);".repeat(count);
     check(&many(POLICIES_MAX), &pay(CALL), Said::Abstain);
     refused(&many(POLICIES_MAX + 1), &["more than 1000 policies"]);
 }
 
 #[test]
 fn nesting_of_a_policy() {
-    let nested = |levels: usize| when(&format!("{}context.arguments.amount > 0{}", "(".repeat(levels), ")".repeat(levels)));
+    let nested = |levels: usize| {
+        when(&format!("{}context.arguments.amount > 0{}", "(".repeat(levels), ")".repeat(levels)))
+    };
     // The condition's own braces are one level.
     check(&nested(POLICY_NESTING_MAX - 1), &pay(CALL), Said::Allow);
     refused(&nested(POLICY_NESTING_MAX), &["a.cedar:1:", "more than 32 brackets inside each other"]);
@@ -66,7 +71,8 @@ fn operators_of_a_policy() {
     check(&when(&sum), &pay(CALL), Said::Allow);
     let faulty = format!("\"x\" + {} > 0", vec!["1"; POLICY_OPERATORS_MAX].join(" + "));
     refused(&when(&faulty), &["expected Long but saw String"]);
-    let choices = format!("{}true", "if context.arguments.amount > 0 then true else ".repeat(POLICY_OPERATORS_MAX / 3));
+    let choices =
+        format!("{}true", "if context.arguments.amount > 0 then true else ".repeat(POLICY_OPERATORS_MAX / 3));
     check(&when(&choices), &pay(CALL), Said::Allow);
 }
 
@@ -80,14 +86,17 @@ fn as_many_operators_as_may_be_are_evaluated_on_a_small_stack() {
 }
 
 fn nested_schema(levels: usize) -> Value {
-    (1..levels).fold(json!({ "type": "string" }), |inner, _| {
-        json!({ "type": "object", "required": ["a"], "properties": { "a": inner } })
-    })
+    (1..levels).fold(
+        json!({ "type": "string" }),
+        |inner, _| json!({ "type": "object", "required": ["a"], "properties": { "a": inner } }),
+    )
 }
 
 #[test]
 fn depth_of_arguments() {
-    let text = |condition: &str| format!("permit(principal, action, resource) when {{ context.arguments{condition} }};");
+    let text = |condition: &str| {
+        format!("permit(principal, action, resource) when {{ context.arguments{condition} }};")
+    };
     // One level for the arguments, one for each record in them; the string inside is a level of none.
     for levels in [ARGUMENT_DEPTH_MAX + 1, ARGUMENT_DEPTH_MAX + 2] {
         let deep = tool("deep", Effect::Pure, nested_schema(levels));
@@ -123,7 +132,10 @@ fn references_that_double_with_each_level_stay_bounded() {
     let mut definitions = serde_json::Map::new();
     for level in 0..40 {
         let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
-        definitions.insert(format!("d{level}"), json!({ "type": "object", "properties": { "a": next, "b": next, "c": next } }));
+        definitions.insert(
+            format!("d{level}"),
+            json!({ "type": "object", "properties": { "a": next, "b": next, "c": next } }),
+        );
     }
     definitions.insert("d40".to_owned(), json!({ "type": "string" }));
     let schema = json!({ "$ref": "#/$defs/d0", "$defs": definitions });

@@ -10,7 +10,10 @@ use crate::scene::{load, load_for, refused, tool, tools};
 #[test]
 fn a_text_that_does_not_parse() {
     refused("permit(principal, action, resource)", &["a.cedar:1:36: unexpected end of input", "expected"]);
-    refused("// one\n\npermit(principal, action\n  resource);", &["a.cedar:4:3: unexpected token `resource`"]);
+    refused(
+        "// one\n\npermit(principal, action\n  resource);",
+        &["a.cedar:4:3: unexpected token `resource`"],
+    );
     refused("allow(principal, action, resource);", &["a.cedar:1:1: invalid policy effect: allow"]);
     refused("permit(principal, action, resource) when { \"open };", &["a.cedar:1:"]);
 }
@@ -19,7 +22,12 @@ fn a_text_that_does_not_parse() {
 fn a_tool_that_is_not_there() {
     refused(
         "\npermit(principal, action == Probity::Action::\"pya\", resource);",
-        &["a.cedar:2:29:", "`a.cedar#1`", "Probity::Action::\"pya\"", "did you mean `Probity::Action::\"pay\"`?"],
+        &[
+            "a.cedar:2:29:",
+            "`a.cedar#1`",
+            "Probity::Action::\"pya\"",
+            "did you mean `Probity::Action::\"pay\"`?",
+        ],
     );
 }
 
@@ -43,7 +51,10 @@ fn a_word_that_is_not_in_its_vocabulary() {
     refused(&when("context.labels.integrity == Probity::Integrity::\"untrused\""), &["untrused"]);
     refused(&when("context.tool.effect == Probity::Effect::\"Pure\""), &["Pure"]);
     refused(&when("context.seat == Probity::Seat::\"targets\""), &["targets"]);
-    refused(&when("resource is Probity::Path && resource.access == Probity::Access::\"delete\""), &["delete"]);
+    refused(
+        &when("resource is Probity::Path && resource.access == Probity::Access::\"delete\""),
+        &["delete"],
+    );
 }
 
 #[test]
@@ -72,16 +83,25 @@ fn a_mistaken_type() {
     refused(&when("context.arguments has any && context.arguments.any == \"x\""), &["the types"]);
     load(&when("context.arguments has any && context.arguments.any.json == \"\\\"x\\\"\"")).unwrap();
     // A value from a call cannot become an entity or an extension value.
-    refused(&when("ip(context.arguments.to).isLoopback()"), &["extension constructors may not be called with non-literal"]);
+    refused(
+        &when("ip(context.arguments.to).isLoopback()"),
+        &["extension constructors may not be called with non-literal"],
+    );
 }
 
 #[test]
 fn a_policy_that_can_never_apply() {
     let impossible = "policy is impossible";
     refused("@id(\"never\") permit(principal, action, resource) when { false };", &["`never`", impossible]);
-    refused("permit(principal, action, resource) when { resource is Probity::Path && resource is Probity::Url };", &[impossible]);
+    refused(
+        "permit(principal, action, resource) when { resource is Probity::Path && resource is Probity::Url };",
+        &[impossible],
+    );
     refused("permit(principal, action, resource) when { context.arguments has amuont };", &[impossible]);
-    refused("permit(principal, action, resource is Probity::Seat);", &["unable to find an applicable action"]);
+    refused(
+        "permit(principal, action, resource is Probity::Seat);",
+        &["unable to find an applicable action"],
+    );
 }
 
 #[test]
@@ -115,7 +135,8 @@ fn ids_and_names_that_are_not_unique() {
     let all = "(principal, action, resource);";
     refused(&format!("@id(\"x\") permit{all} @id(\"x\") forbid{all}"), &["a second policy has the id `x`"]);
     let two = |first: (&str, &str), second: (&str, &str)| {
-        let sources = [first, second].map(|(name, text)| CedarSource { name: name.into(), text: text.into() });
+        let sources =
+            [first, second].map(|(name, text)| CedarSource { name: name.into(), text: text.into() });
         CedarPolicy::new(policy_name("cedar"), &sources, &tools()).map_err(|error| error.to_string())
     };
     let permit = format!("permit{all}");
@@ -129,8 +150,11 @@ fn ids_and_names_that_are_not_unique() {
 
 #[test]
 fn a_fault_in_the_second_source_is_placed_there() {
-    let sources = [("a", "permit(principal, action, resource);"), ("b", "\n\nforbid(principal, action, resource) when { 1 };")]
-        .map(|(name, text)| CedarSource { name: name.into(), text: text.into() });
+    let sources = [
+        ("a", "permit(principal, action, resource);"),
+        ("b", "\n\nforbid(principal, action, resource) when { 1 };"),
+    ]
+    .map(|(name, text)| CedarSource { name: name.into(), text: text.into() });
     let error = CedarPolicy::new(policy_name("cedar"), &sources, &tools()).unwrap_err();
     let words = error.to_string();
     assert!(words.starts_with("load the Cedar policies: b:3:44: for policy `b#1`"), "{words}");

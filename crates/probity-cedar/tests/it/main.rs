@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod agreement;
+mod docs;
 mod failing;
 mod hostile;
 mod limits;

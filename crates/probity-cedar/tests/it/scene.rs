@@ -2,7 +2,8 @@
 
 use probity_cedar::{CedarError, CedarPolicy, CedarSource};
 use probity_contract::{
-    Access, Arguments, CallFacts, CallId, Effect, FrozenCall, Label, PolicyError, Seat, Target, ToolSpec, Verdict,
+    Access, Arguments, CallFacts, CallId, Effect, FrozenCall, Label, PolicyError, Seat, Target, ToolSpec,
+    Verdict,
 };
 use probity_testkit::{policy_name, principal, run_id, tool_name};
 use serde_json::{Value, json};
@@ -29,9 +30,13 @@ pub(crate) fn tools() -> Vec<ToolSpec> {
         ),
         tool("note", Effect::Pure, json!({ "type": "object", "properties": { "text": text } })),
         tool("fs_read", Effect::Pure, json!({ "type": "object", "properties": { "path": text } })),
-        tool("shell", Effect::Once, json!({ "type": "object", "properties": {
-            "argv": { "type": "array", "items": text }
-        }})),
+        tool(
+            "shell",
+            Effect::Once,
+            json!({ "type": "object", "properties": {
+                "argv": { "type": "array", "items": text }
+            }}),
+        ),
     ]
 }
 

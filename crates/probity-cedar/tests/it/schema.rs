@@ -29,7 +29,8 @@ fn it_reads_back_as_the_schema_that_policies_are_checked_against() {
         "a\"b": { "type": "string" }, "ünï ": { "type": "integer" }, "type": {}, "namespace": { "type": "object",
         "properties": { "}; entity X;": { "type": "array", "items": { "type": "number" } } } },
     } });
-    let policy = load_for("", &[tool("odd-name", Effect::Pure, odd), tool("if", Effect::Once, json!({}))]).unwrap();
+    let policy =
+        load_for("", &[tool("odd-name", Effect::Pure, odd), tool("if", Effect::Once, json!({}))]).unwrap();
     let (_, warnings) = cedar_policy::Schema::from_cedarschema_str(policy.schema_text()).unwrap();
     assert_eq!(warnings.count(), 0);
 }

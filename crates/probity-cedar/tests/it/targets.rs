@@ -68,9 +68,13 @@ fn a_question_about_one_target_asks_and_tells_what_nobody_permits() {
 fn a_tree_is_no_path() {
     // A permit of paths is no permit of all that lies below one of them.
     reads(DOCS, vec![tree("docs/a")], Said::Abstain);
-    reads(r#"permit(principal, action, resource is Probity::Tree) when { resource.path like "docs/*" };"#,
-        vec![tree("docs/a")], Said::Allow);
-    let both = r#"permit(principal, action, resource) when { resource has path && resource.path like "docs/*" };"#;
+    reads(
+        r#"permit(principal, action, resource is Probity::Tree) when { resource.path like "docs/*" };"#,
+        vec![tree("docs/a")],
+        Said::Allow,
+    );
+    let both =
+        r#"permit(principal, action, resource) when { resource has path && resource.path like "docs/*" };"#;
     reads(both, vec![tree("docs/a"), path("docs/a", "docs/a")], Said::Allow);
 }
 
@@ -114,7 +118,11 @@ fn a_command_is_judged_by_its_words() {
     let force = r#"forbid(principal, action, resource is Probity::Command) when { resource.words.contains("--force") };"#;
     runs(force, &["git", "push", "--force"], Said::Deny);
     runs(force, &["git", "push", "x --force"], Said::Abstain);
-    runs(r#"permit(principal, action, resource is Probity::Command) when { resource.program == "" };"#, &[], Said::Allow);
+    runs(
+        r#"permit(principal, action, resource is Probity::Command) when { resource.program == "" };"#,
+        &[],
+        Said::Allow,
+    );
 }
 
 #[test]

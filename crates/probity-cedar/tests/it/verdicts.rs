@@ -35,7 +35,7 @@ fn a_forbid_denies_and_says_why_and_what_to_do() {
     let reason = check(LIMITS, &pay(r#"{"amount":5,"to":"mallory"}"#), Said::Deny);
     assert_eq!(
         reason,
-        "the policy `blocked` forbids it: mallory is no vendor of ours: ask for the vendor's number"
+        "the policy `blocked` forbids it: mallory is no vendor of ours; ask for the vendor's number"
     );
 }
 
@@ -84,7 +84,8 @@ fn many_policies_are_counted_and_not_listed() {
 #[test]
 fn the_context_tells_principal_labels_seat_tool_and_targets() {
     let tools = tools();
-    let call = |label: Label| call_with(tools.first().unwrap(), SMALL, Vec::new(), |facts| facts.label = label);
+    let call =
+        |label: Label| call_with(tools.first().unwrap(), SMALL, Vec::new(), |facts| facts.label = label);
     let only_bob = Readers::Only(["bob".to_owned()].into());
     let labelled = |integrity, readers| call(Label { integrity, readers });
     let check = |condition: &str, call, expected: bool| {
@@ -124,7 +125,8 @@ fn the_seat_is_the_one_that_is_judged_at() {
 #[test]
 fn principals_differ() {
     let tools = tools();
-    let call = call_with(tools.first().unwrap(), SMALL, Vec::new(), |facts| facts.principal = principal("eve"));
+    let call =
+        call_with(tools.first().unwrap(), SMALL, Vec::new(), |facts| facts.principal = principal("eve"));
     check("permit(principal == Probity::Principal::\"ada\", action, resource);", &call, Said::Abstain);
 }
 
@@ -133,7 +135,8 @@ fn the_epoch_is_that_of_the_texts_their_names_and_the_tools() {
     use probity_cedar::{CedarPolicy, CedarSource};
     use probity_testkit::policy_name;
     let epoch = |sources: &[(&str, &str)], tools: &[_]| {
-        let source = |&(name, text): &(&str, &str)| CedarSource { name: name.to_owned(), text: text.to_owned() };
+        let source =
+            |&(name, text): &(&str, &str)| CedarSource { name: name.to_owned(), text: text.to_owned() };
         let sources: Vec<CedarSource> = sources.iter().map(source).collect();
         CedarPolicy::new(policy_name("cedar"), &sources, tools).unwrap().epoch()
     };

@@ -58,7 +58,8 @@ pub(super) enum Seen {
 
 pub(super) fn tools() -> Vec<ToolSpec> {
     let text = json!({ "type": "string" });
-    let nested = json!({ "type": "object", "required": ["level"], "properties": { "level": { "type": "integer" } } });
+    let nested =
+        json!({ "type": "object", "required": ["level"], "properties": { "level": { "type": "integer" } } });
     let pay = json!({ "type": "object", "required": ["amount", "to", "nested"], "properties": {
         "amount": { "type": "integer" },
         "to": text,
@@ -68,7 +69,10 @@ pub(super) fn tools() -> Vec<ToolSpec> {
         "flag": { "type": "boolean" },
         "nested": nested,
     } });
-    vec![tool("pay", Effect::Once, pay), tool("note", Effect::Pure, json!({ "type": "object", "properties": { "to": text } }))]
+    vec![
+        tool("pay", Effect::Once, pay),
+        tool("note", Effect::Pure, json!({ "type": "object", "properties": { "to": text } })),
+    ]
 }
 
 impl Scene {
@@ -127,7 +131,8 @@ impl Scene {
         if !self.is_pay {
             return json!({ "to": self.to });
         }
-        let mut arguments = json!({ "amount": self.amount, "to": self.to, "nested": { "level": self.level } });
+        let mut arguments =
+            json!({ "amount": self.amount, "to": self.to, "nested": { "level": self.level } });
         let mut put = |name: &str, value: Value| {
             arguments.as_object_mut().unwrap().insert(name.to_owned(), value);
         };
@@ -156,7 +161,8 @@ impl Scene {
         let targets = self.targets.iter().map(Touched::target).collect();
         call_with(tool, &self.arguments().to_string(), targets, |facts| {
             facts.principal = principal(self.who);
-            let readers = self.readers.as_ref().map(|readers| readers.iter().map(|name| (*name).to_owned()).collect());
+            let readers =
+                self.readers.as_ref().map(|readers| readers.iter().map(|name| (*name).to_owned()).collect());
             facts.label = Label {
                 integrity: if self.untrusted { Integrity::Untrusted } else { Integrity::Trusted },
                 readers: readers.map_or(Readers::Everyone, Readers::Only),
@@ -195,7 +201,9 @@ impl Touched {
                 port: *port,
                 method: "GET".to_owned(),
             },
-            Self::Command { argv } => Target::Command { argv: argv.iter().map(|word| (*word).to_owned()).collect() },
+            Self::Command { argv } => {
+                Target::Command { argv: argv.iter().map(|word| (*word).to_owned()).collect() }
+            }
             Self::Other { value } => Target::Other { what: "account".to_owned(), value: (*value).to_owned() },
         }
     }

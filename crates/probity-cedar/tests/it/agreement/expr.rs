@@ -269,7 +269,9 @@ impl Any {
 
     fn holds(&self, scene: &Scene, seen: &Seen) -> bool {
         let place = match seen {
-            Seen::Path { root, path, write } | Seen::Tree { root, path, write } => Some((*root, *path, *write)),
+            Seen::Path { root, path, write } | Seen::Tree { root, path, write } => {
+                Some((*root, *path, *write))
+            }
             Seen::Url { .. } | Seen::Command { .. } | Seen::Other { .. } | Seen::Tool => None,
         };
         let argv: Option<&[&str]> = if let Seen::Command { argv } = seen { Some(argv) } else { None };
@@ -315,7 +317,9 @@ impl fmt::Display for Any {
                 write!(f, "(resource is Probity::Path && resource.access == Probity::Access::\"write\")")
             }
             Self::TreeIs(path) => write!(f, "(resource is Probity::Tree && resource.path == {path:?})"),
-            Self::HostLike(pattern) => write!(f, "(resource is Probity::Url && resource.host like {pattern:?})"),
+            Self::HostLike(pattern) => {
+                write!(f, "(resource is Probity::Url && resource.host like {pattern:?})")
+            }
             Self::PortIs(port) => write!(f, "(resource is Probity::Url && resource.port == {port})"),
             Self::WordsHave(word) => {
                 write!(f, "(resource is Probity::Command && resource.words.contains({word:?}))")
@@ -335,7 +339,10 @@ fn is_like(text: &str, pattern: &str) -> bool {
         None => text.is_empty(),
         Some('*') => {
             let rest = pattern.strip_prefix('*').unwrap();
-            text.char_indices().map(|(at, _)| at).chain([text.len()]).any(|at| is_like(text.get(at..).unwrap(), rest))
+            text.char_indices()
+                .map(|(at, _)| at)
+                .chain([text.len()])
+                .any(|at| is_like(text.get(at..).unwrap(), rest))
         }
         Some(first) => {
             text.strip_prefix(first).is_some_and(|text| is_like(text, pattern.strip_prefix(first).unwrap()))
