@@ -115,17 +115,13 @@ impl Resource<'_> {
 
     /// What a reason calls it; nothing for the tool, which is what the reason is about anyhow.
     pub(crate) fn shown(&self) -> Option<String> {
-        let word = match self.facts {
+        let (word, quoted) = match self.facts {
             Facts::Tool { .. } => return None,
-            Facts::Path { .. } => "path",
-            Facts::Url { .. } => "address",
-            Facts::Command { .. } => "command",
-            Facts::Other { what, .. } if what.len() < QUOTED_CHARS_MAX => what,
-            Facts::Other { .. } => "target",
-        };
-        let quoted = match self.facts {
-            Facts::Other { value, .. } => value,
-            _ => self.id.as_str(),
+            Facts::Path { .. } => ("path", self.id.as_str()),
+            Facts::Url { url, .. } => ("address", url),
+            Facts::Command { .. } => ("command", self.id.as_str()),
+            Facts::Other { what, value } if what.len() < QUOTED_CHARS_MAX => (what, value),
+            Facts::Other { value, .. } => ("target", value),
         };
         // Whole or not at all, for half a credential is none that a pass knows.
         if quoted.chars().count() > QUOTED_CHARS_MAX {

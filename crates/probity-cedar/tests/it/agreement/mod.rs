@@ -40,7 +40,7 @@ fn expected(rules: &[Rule], scene: &Scene) -> (Said, Vec<usize>) {
         }
         all_covered &= covered;
     }
-    let decides = |says| held.get(&says).map(|numbers: &Vec<usize>| numbers.clone());
+    let decides = |says| held.get(&says).cloned();
     if let Some(numbers) = decides(Says::Forbid) {
         return (Said::Deny, numbers);
     }
