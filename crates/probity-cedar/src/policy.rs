@@ -102,13 +102,17 @@ impl Loaded {
             return Err("the policies were loaded for another definition of this tool".to_owned());
         }
         let context = context(call, seat, tool.effect, &tool.shape, &self.vocabulary)?;
+        context
+            .validate(&self.schema, &tool.action)
+            .map_err(|error| format!("the call does not fit the schema: {error}"))?;
         let principal = self.principal(call)?;
         let mut heard = Heard::default();
         for resource in resources(call, tool.effect)? {
             let entity = resource.entity(&self.vocabulary)?;
             let (who, what) = (principal.uid(), entity.uid());
-            let request = Request::new(who, tool.action.clone(), what, context.clone(), Some(&self.schema))
-                .map_err(|error| format!("the call does not fit the schema: {error}"))?;
+            // The context is the same for all resources, so it is checked once, above.
+            let request = Request::new(who, tool.action.clone(), what, context.clone(), None)
+                .map_err(|error| error.to_string())?;
             self.ask(&request, [principal.clone(), entity], &resource, &mut heard)?;
         }
         Ok(heard.verdict())
