@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use cedar_policy::{Authorizer, Entities, Entity, EntityUid, Request, RestrictedExpression, Schema};
+use cedar_policy::{
+    Authorizer, Entities, Entity, EntityUid, PolicySet, Request, RestrictedExpression, Schema,
+};
 use probity_contract::{
     BoxFuture, Cancel, Digest, Effect, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolName, ToolSpec,
     Verdict,
@@ -12,8 +14,8 @@ use probity_contract::{
 
 use crate::context::context;
 use crate::error::CedarError;
-use crate::resource::{Resource, resources};
-use crate::rules::{CedarSource, Rules};
+use crate::resource::resources;
+use crate::rules::{CedarSource, Facts, Rules};
 use crate::said::Heard;
 use crate::schema::{Generated, generate};
 use crate::shape::Shape;
@@ -23,7 +25,7 @@ use crate::vocabulary::{Kind, Vocabulary};
 ///
 /// Every thing that a call touches is asked about by itself: a forbid of one denies the call, a permit with `@ask` of one
 /// asks a person, permits of all allow it, and else the policy abstains. A policy that cannot be evaluated denies the call,
-/// be it a permit or a forbid; so does a call that the schema cannot hold exactly.
+/// be it a permit or a forbid; a call that the schema cannot hold exactly is denied if any policy speaks of its tool.
 ///
 /// It keeps nothing between calls, reads no clock and does no I/O; Cedar's language has no loops, so that a judgement ends.
 /// It does not promise to see what a tool does not name among its targets. Cheap to clone.
@@ -48,6 +50,8 @@ struct JudgedTool {
     effect: Effect,
     shape: Shape,
     digest: Digest,
+    /// The policies that speak of it.
+    policies: PolicySet,
 }
 
 impl CedarPolicy {
@@ -65,13 +69,15 @@ impl CedarPolicy {
         let vocabulary = Vocabulary::new()?;
         let rules = Rules::load(sources, &schema)?;
         let epoch = epoch_of(sources, &schema_text, tools);
-        let tools = tools.iter().zip(shapes).map(|(tool, shape)| {
+        let mut judged = BTreeMap::new();
+        for (tool, shape) in tools.iter().zip(shapes) {
             let action = vocabulary.action(tool.name.as_str());
-            let judged = JudgedTool { action, effect: tool.effect, shape, digest: tool.digest() };
-            (tool.name.clone(), judged)
-        });
-        let tools = tools.collect();
-        Ok(Self { name, loaded: Arc::new(Loaded { rules, tools, schema, schema_text, vocabulary, epoch }) })
+            let policies = rules.about(&action)?;
+            let facts = JudgedTool { action, effect: tool.effect, shape, digest: tool.digest(), policies };
+            judged.insert(tool.name.clone(), facts);
+        }
+        let loaded = Loaded { rules, tools: judged, schema, schema_text, vocabulary, epoch };
+        Ok(Self { name, loaded: Arc::new(loaded) })
     }
 
     /// The schema that the policies were checked against, in Cedar's notation for people.
@@ -101,6 +107,9 @@ impl Loaded {
         if tool.digest != call.facts().tool_digest {
             return Err("the policies were loaded for another definition of this tool".to_owned());
         }
+        if tool.policies.is_empty() {
+            return Ok(Verdict::Abstain);
+        }
         let context = context(call, seat, tool.effect, &tool.shape, &self.vocabulary)?;
         context
             .validate(&self.schema, &tool.action)
@@ -113,7 +122,8 @@ impl Loaded {
             // The context is the same for all resources, so it is checked once, above.
             let request = Request::new(who, tool.action.clone(), what, context.clone(), None)
                 .map_err(|error| error.to_string())?;
-            self.ask(&request, [principal.clone(), entity], &resource, &mut heard)?;
+            let entities = [principal.clone(), entity];
+            heard.add(&resource, self.satisfied(&tool.policies, &request, entities)?);
         }
         Ok(heard.verdict())
     }
@@ -125,28 +135,25 @@ impl Loaded {
         Entity::new(uid, attributes.into(), Default::default()).map_err(|error| error.to_string())
     }
 
-    fn ask<'a>(
-        &'a self,
+    /// The policies that hold for a request, each with what it says of itself.
+    fn satisfied(
+        &self,
+        policies: &PolicySet,
         request: &Request,
         entities: [Entity; 2],
-        resource: &Resource<'_>,
-        heard: &mut Heard<'a>,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<(&str, &Facts)>, String> {
         let entities = Entities::from_entities(entities, None).map_err(|error| error.to_string())?;
-        let response = Authorizer::new().is_authorized(request, &self.rules.policies, &entities);
+        let response = Authorizer::new().is_authorized(request, policies, &entities);
         // Cedar leaves a policy out that it cannot evaluate. A forbid left out is a hole, so any such policy denies.
-        let errors = response.diagnostics().errors().map(ToString::to_string);
-        if let Some(error) = errors.min() {
+        if let Some(error) = response.diagnostics().errors().map(ToString::to_string).min() {
             return Err(error);
         }
-        let mut satisfied = Vec::new();
-        for id in response.diagnostics().reason() {
-            let facts = self.rules.facts.get_key_value(id).ok_or("a policy spoke that was not loaded")?;
-            satisfied.push(facts);
-        }
-        let satisfied = satisfied.into_iter().map(|(id, facts)| (AsRef::<str>::as_ref(id), facts));
-        heard.add(resource, satisfied);
-        Ok(())
+        let facts = response.diagnostics().reason().map(|id| {
+            let (id, facts) =
+                self.rules.facts.get_key_value(id).ok_or("a policy spoke that was not loaded")?;
+            Ok((id.as_ref(), facts))
+        });
+        facts.collect()
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
 
 use cedar_policy::{
-    Effect as CedarEffect, Policy as ParsedPolicy, PolicyId, PolicySet, Schema, ValidationMode,
-    ValidationWarning, Validator,
+    ActionConstraint, Effect as CedarEffect, EntityUid, Policy as ParsedPolicy, PolicyId, PolicySet, Schema,
+    ValidationMode, ValidationWarning, Validator,
 };
 use miette::Diagnostic;
 
@@ -94,6 +94,18 @@ impl Rules {
             }
         }
         Ok(rules)
+    }
+
+    /// The policies whose scope has this action. The others could say nothing of it, and their scopes cannot fail.
+    pub(crate) fn about(&self, action: &EntityUid) -> Result<PolicySet, CedarError> {
+        let is_about = |policy: &&ParsedPolicy| match policy.action_constraint() {
+            ActionConstraint::Any => true,
+            ActionConstraint::Eq(one) => one == *action,
+            // The schema has no groups of actions.
+            ActionConstraint::In(all) => all.contains(action),
+        };
+        PolicySet::from_policies(self.policies.policies().filter(is_about).cloned())
+            .map_err(CedarError::schema)
     }
 
     fn add(&mut self, source: &CedarSource, policy: ParsedPolicy) -> Result<(), CedarError> {

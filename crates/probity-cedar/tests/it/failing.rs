@@ -115,6 +115,14 @@ fn what_the_schema_cannot_hold_denies_and_says_why() {
 }
 
 #[test]
+fn a_tool_that_no_policy_speaks_of_is_abstained_from_whatever_its_arguments() {
+    let text =
+        "forbid(principal, action in [Probity::Action::\"note\", Probity::Action::\"shell\"], resource);";
+    check(text, &pay(r#"{"amount":1,"to":"x","fee":0.00001}"#), Said::Abstain);
+    check(text, &crate::scene::call("shell", "{}", Vec::new()), Said::Deny);
+}
+
+#[test]
 fn integers_of_one_meaning_are_one_integer() {
     let text = r#"permit(principal, action == Probity::Action::"pay", resource) when { context.arguments.amount == 1 };"#;
     for arguments in [r#"{"amount":1,"to":"x"}"#, r#"{"amount":1.0,"to":"x"}"#, r#"{"amount":1e0,"to":"x"}"#]
