@@ -40,6 +40,7 @@
 mod context;
 mod depth;
 mod error;
+mod hearing;
 pub mod limits;
 mod policy;
 mod resource;

@@ -2,24 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
-use cedar_policy::{
-    Authorizer, Entities, Entity, EntityUid, PolicySet, Request, RestrictedExpression, Schema,
-};
+use cedar_policy::{EntityUid, PolicySet, Schema};
 use probity_contract::{
     BoxFuture, Cancel, Digest, Effect, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolName, ToolSpec,
     Verdict,
 };
 
-use crate::context::context;
 use crate::error::CedarError;
-use crate::resource::resources;
-use crate::rules::{CedarSource, Facts, Rules};
-use crate::said::Heard;
+use crate::hearing::Hearing;
+use crate::rules::{CedarSource, Rules};
 use crate::schema::{Generated, generate};
 use crate::shape::Shape;
-use crate::vocabulary::{Kind, Vocabulary};
+use crate::vocabulary::Vocabulary;
 
 /// A policy that judges by Cedar's permits and forbids: deny over ask over allow, whatever their order.
 ///
@@ -27,7 +25,8 @@ use crate::vocabulary::{Kind, Vocabulary};
 /// asks a person, permits of all allow it, and else the policy abstains. A policy that cannot be evaluated denies the call,
 /// be it a permit or a forbid; a call that the schema cannot hold exactly is denied if any policy speaks of its tool.
 ///
-/// It keeps nothing between calls, reads no clock and does no I/O; Cedar's language has no loops, so that a judgement ends.
+/// It keeps nothing between calls, reads no clock and does no I/O. Cedar's language has no loops, so a judgement ends; through
+/// [`Policy::judge`] it can be given up after each resource, as a deadline or a cancellation wants.
 /// It does not promise to see what a tool does not name among its targets. Cheap to clone.
 #[derive(Clone)]
 pub struct CedarPolicy {
@@ -35,23 +34,23 @@ pub struct CedarPolicy {
     loaded: Arc<Loaded>,
 }
 
-struct Loaded {
-    rules: Rules,
-    tools: BTreeMap<ToolName, JudgedTool>,
-    schema: Schema,
+pub(crate) struct Loaded {
+    pub(crate) rules: Rules,
+    pub(crate) tools: BTreeMap<ToolName, JudgedTool>,
+    pub(crate) schema: Schema,
+    pub(crate) vocabulary: Vocabulary,
     schema_text: String,
-    vocabulary: Vocabulary,
     epoch: Digest,
 }
 
 /// What is known of a tool before any call.
-struct JudgedTool {
-    action: EntityUid,
-    effect: Effect,
-    shape: Shape,
-    digest: Digest,
+pub(crate) struct JudgedTool {
+    pub(crate) action: EntityUid,
+    pub(crate) effect: Effect,
+    pub(crate) shape: Shape,
+    pub(crate) digest: Digest,
     /// The policies that speak of it.
-    policies: PolicySet,
+    pub(crate) policies: PolicySet,
 }
 
 impl CedarPolicy {
@@ -92,69 +91,53 @@ impl CedarPolicy {
     /// When a policy cannot be evaluated, when the call is not one that the schema can hold, or when it was made with
     /// another definition of the tool. The call is then denied.
     pub fn verdict(&self, call: &FrozenCall, seat: Seat) -> Result<Verdict, PolicyError> {
-        if self.loaded.rules.facts.is_empty() {
-            return Ok(Verdict::Abstain);
+        let judge = || -> Result<Verdict, String> {
+            let Some(mut hearing) = Hearing::open(&self.loaded, call, seat)? else {
+                return Ok(Verdict::Abstain);
+            };
+            while hearing.hear_next()? {}
+            Ok(hearing.verdict())
+        };
+        self.on_stack(judge).map_err(PolicyError::new)
+    }
+
+    /// The same, with a pause after each resource in which the deadline or a cancellation can end it.
+    async fn verdict_with_pauses(
+        &self,
+        call: &FrozenCall,
+        seat: Seat,
+        cancel: &Cancel,
+    ) -> Result<Verdict, PolicyError> {
+        let hearing = self.on_stack(|| Hearing::open(&self.loaded, call, seat)).map_err(PolicyError::new)?;
+        let Some(mut hearing) = hearing else { return Ok(Verdict::Abstain) };
+        while self.on_stack(|| hearing.hear_next()).map_err(PolicyError::new)? {
+            pause().await;
+            if cancel.is_fired() {
+                return Err(PolicyError::new("the task was cancelled"));
+            }
         }
-        // Cedar counts a policy for which the stack is too short as one that it cannot evaluate.
+        Ok(hearing.verdict())
+    }
+
+    /// Runs on a stack that is long enough for the deepest policy: Cedar counts one for which it is too short as one that
+    /// it cannot evaluate.
+    fn on_stack<T>(&self, work: impl FnOnce() -> T) -> T {
         let bytes = self.loaded.rules.stack_bytes;
-        stacker::maybe_grow(bytes, bytes, || self.loaded.judge(call, seat)).map_err(PolicyError::new)
+        stacker::maybe_grow(bytes, bytes, work)
     }
 }
 
-impl Loaded {
-    fn judge(&self, call: &FrozenCall, seat: Seat) -> Result<Verdict, String> {
-        let tool = self.tools.get(call.tool()).ok_or("the policies were loaded without this tool")?;
-        if tool.digest != call.facts().tool_digest {
-            return Err("the policies were loaded for another definition of this tool".to_owned());
+/// Lets whoever waits for this look at its other business once.
+async fn pause() {
+    let mut has_paused = false;
+    poll_fn(|cx| match std::mem::replace(&mut has_paused, true) {
+        true => Poll::Ready(()),
+        false => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
         }
-        if tool.policies.is_empty() {
-            return Ok(Verdict::Abstain);
-        }
-        let context = context(call, seat, tool.effect, &tool.shape, &self.vocabulary)?;
-        context
-            .validate(&self.schema, &tool.action)
-            .map_err(|error| format!("the call does not fit the schema: {error}"))?;
-        let principal = self.principal(call)?;
-        let mut heard = Heard::default();
-        for resource in resources(call, tool.effect)? {
-            let entity = resource.entity(&self.vocabulary)?;
-            let (who, what) = (principal.uid(), entity.uid());
-            // The context is the same for all resources, so it is checked once, above.
-            let request = Request::new(who, tool.action.clone(), what, context.clone(), None)
-                .map_err(|error| error.to_string())?;
-            let entities = [principal.clone(), entity];
-            heard.add(&resource, self.satisfied(&tool.policies, &request, entities)?);
-        }
-        Ok(heard.verdict())
-    }
-
-    fn principal(&self, call: &FrozenCall) -> Result<Entity, String> {
-        let id = call.facts().principal.as_str();
-        let attributes = [("id".to_owned(), RestrictedExpression::new_string(id.to_owned()))];
-        let uid = self.vocabulary.entity(Kind::Principal, id)?;
-        Entity::new(uid, attributes.into(), Default::default()).map_err(|error| error.to_string())
-    }
-
-    /// The policies that hold for a request, each with what it says of itself.
-    fn satisfied(
-        &self,
-        policies: &PolicySet,
-        request: &Request,
-        entities: [Entity; 2],
-    ) -> Result<Vec<(&str, &Facts)>, String> {
-        let entities = Entities::from_entities(entities, None).map_err(|error| error.to_string())?;
-        let response = Authorizer::new().is_authorized(request, policies, &entities);
-        // Cedar leaves a policy out that it cannot evaluate. A forbid left out is a hole, so any such policy denies.
-        if let Some(error) = response.diagnostics().errors().map(ToString::to_string).min() {
-            return Err(error);
-        }
-        let facts = response.diagnostics().reason().map(|id| {
-            let (id, facts) =
-                self.rules.facts.get_key_value(id).ok_or("a policy spoke that was not loaded")?;
-            Ok((id.as_ref(), facts))
-        });
-        facts.collect()
-    }
+    })
+    .await;
 }
 
 /// The digest of everything that the verdicts depend on beside the call.
@@ -183,9 +166,9 @@ impl Policy for CedarPolicy {
         &'a self,
         call: &'a FrozenCall,
         seat: Seat,
-        _cancel: &'a Cancel,
+        cancel: &'a Cancel,
     ) -> BoxFuture<'a, Result<Verdict, PolicyError>> {
-        Box::pin(std::future::ready(self.verdict(call, seat)))
+        Box::pin(self.verdict_with_pauses(call, seat, cancel))
     }
 }
 

@@ -10,7 +10,7 @@ use probity_contract::{
 };
 use serde_json::json;
 
-use crate::scene::{Said, call_of, call_with, check, load, load_for, pay, said, tool, tools};
+use crate::scene::{Said, call, call_of, call_with, check, load, load_for, path, pay, said, tool, tools};
 
 const PERMIT: &str = "permit(principal, action, resource);";
 const OVERFLOWING: &str = r#"@id("overflows") forbid(principal, action == Probity::Action::"pay", resource)
@@ -73,11 +73,32 @@ fn permitted(policy: &dyn Policy, call: &FrozenCall) -> Result<(), DenialCode> {
     }
 }
 
-fn now<T>(future: BoxFuture<'_, T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("a judgement waits"),
+/// Waits for a judgement, and counts how often it let go.
+fn waited<T>(future: BoxFuture<'_, T>) -> (T, usize) {
+    let mut future = pin!(future);
+    for pauses in 0..1_000 {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return (value, pauses);
+        }
     }
+    panic!("a judgement does not end")
+}
+
+fn now<T>(future: BoxFuture<'_, T>) -> T {
+    waited(future).0
+}
+
+#[test]
+fn a_judgement_can_be_given_up_after_each_resource() {
+    let policy = load(PERMIT).unwrap();
+    let targets: Vec<_> = (0..5).map(|n| path(&format!("f{n}"), &format!("f{n}"))).collect();
+    let call = call("fs_read", "{}", targets);
+    let cancel = Cancel::new();
+    let (verdict, pauses) = waited(policy.judge(&call, Seat::Adjudicate, &cancel));
+    assert_eq!((said(&verdict), pauses), (Said::Allow, 5));
+    cancel.fire();
+    let (verdict, pauses) = waited(policy.judge(&call, Seat::Adjudicate, &cancel));
+    assert_eq!((said(&verdict), pauses), (Said::Error, 1));
 }
 
 #[test]
@@ -119,7 +140,7 @@ fn a_tool_that_no_policy_speaks_of_is_abstained_from_whatever_its_arguments() {
     let text =
         "forbid(principal, action in [Probity::Action::\"note\", Probity::Action::\"shell\"], resource);";
     check(text, &pay(r#"{"amount":1,"to":"x","fee":0.00001}"#), Said::Abstain);
-    check(text, &crate::scene::call("shell", "{}", Vec::new()), Said::Deny);
+    check(text, &call("shell", "{}", Vec::new()), Said::Deny);
 }
 
 #[test]
