@@ -19,6 +19,7 @@ pub(super) const PLACES: &[(&str, Place)] = &[
     ("probity-egress-io", Place::Level(1)),
     ("probity-trace", Place::Level(2)),
     (CORE, Place::Level(3)),
+    ("probity-cedar", Place::Level(4)),
     ("probity-models", Place::Level(4)),
     ("probity-store", Place::Level(4)),
     ("probity-tools", Place::Level(4)),
@@ -41,6 +42,7 @@ pub(super) const EFFECTS: &[&str] = &["reqwest", "sqlx", "axum", "rig-core", "ca
 
 /// Dependencies that only these crates may name. Dev-dependencies are free.
 pub(super) const ONLY_IN: &[(&str, &[&str])] = &[
+    ("cedar-policy", &["probity-cedar"]),
     ("rig-core", &["probity-models"]),
     ("sqlx", &["probity-store"]),
     ("sqlx-core", &["probity-store"]),
