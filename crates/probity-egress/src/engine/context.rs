@@ -80,8 +80,8 @@ impl Run {
         let mut ahead = cursor.clone();
         let plain = ahead.take_plain(VALUE_CHARS_MAX, |b| is(b, RUN));
         let near = || plain.bytes().take(DIGIT_BYTES_MAX);
-        let is_near = || near().any(|b| b.is_ascii_digit()) || near().all(|b| b.is_ascii_alphabetic());
-        if plain.len() > HIDDEN_BYTES_MAX && !is_near() {
+        let is_far = plain.len() > HIDDEN_BYTES_MAX && !near().any(|b| b.is_ascii_digit());
+        if is_far && !near().all(|b| b.is_ascii_alphabetic()) {
             if plain.len() < DIGIT_BYTES_MAX {
                 ahead.peek()?;
             }
@@ -112,7 +112,9 @@ impl Run {
                 break;
             }
         }
-        if !may_be_letters && !text.bytes().any(|b| b.is_ascii_digit()) {
+        // Letters alone are judged as such; those that a digit follows far behind are not.
+        let has_digit = text.bytes().any(|b| b.is_ascii_digit());
+        if if has_digit { is_far } else { !may_be_letters } {
             return Ok(None);
         }
         if text.len() < VALUE_CHARS_MIN && ahead.peek()? != Some('|') {

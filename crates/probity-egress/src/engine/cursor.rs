@@ -210,11 +210,11 @@ impl<'a> Cursor<'a> {
         if self.at + eight.len() <= self.limit && eight.iter().all(|b| is_plain(*b)) {
             return Some(eight);
         }
-        // With the most common of what is invisible between them.
+        // With what takes no room between them.
         let mut rest = self.text.as_bytes().get(self.at..self.text.len().min(self.limit))?;
         let mut eight = [0; 8];
         for byte in &mut eight {
-            while let [0xe2, 0x80, 0x8b..=0x8f, more @ ..] = rest {
+            while let Some(more) = rest.get(zero_width_len(rest)..).filter(|more| more.len() < rest.len()) {
                 rest = more;
             }
             let (next, more) = rest.split_first().filter(|(next, _)| is_plain(**next))?;
@@ -465,6 +465,20 @@ pub(super) const HIDDEN_BYTES_MAX: usize = 32;
 
 /// Parameter characters of one control sequence.
 pub(super) const CSI_CHARS_MAX: usize = 48;
+
+/// The length of the character without room that `rest` begins with; 0 where it begins with another, or ends in its middle.
+pub(super) fn zero_width_len(rest: &[u8]) -> usize {
+    let len = match rest {
+        // The most common are told by their bytes.
+        [0xe2, 0x80, 0x8b..=0x8f, ..] => return 3,
+        [0xc0..=0xdf, ..] => 2,
+        [0xe0..=0xef, ..] => 3,
+        [0xf0..=0xff, ..] => 4,
+        _ => return 0,
+    };
+    let c = rest.get(..len).and_then(|c| std::str::from_utf8(c).ok()).and_then(|c| c.chars().next());
+    if c.is_some_and(is_zero_width) { len } else { 0 }
+}
 
 /// Characters that take no room on a screen, or only change direction.
 pub(crate) fn is_zero_width(c: char) -> bool {

@@ -2,7 +2,7 @@ mod hint;
 mod table;
 
 use super::class::{BARE, NAME, RUN, is};
-use super::cursor::{control_sequence, is_zero_width};
+use super::cursor::{control_sequence, zero_width_len};
 use super::drawn::LETTERS_MIN;
 use crate::vocabulary::{Anchor, Glue};
 use hint::Walked;
@@ -48,7 +48,7 @@ pub(super) struct Marks {
 }
 
 /// The detectors that are to be asked about a position.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Asked(u8);
 
 impl Asked {
@@ -274,8 +274,10 @@ impl Scan<'_> {
                         }
                         self.run.hidden_end = end;
                         let after = bytes.get(end).copied().unwrap_or_default();
-                        if self.triggers.is_in_anchor([before(), after]) {
-                            self.torn(at);
+                        for tear in self.triggers.tears([before(), after]) {
+                            if goes_on(bytes, end, tear.rest) {
+                                self.torn(at, tear.asked);
+                            }
                         }
                     }
                 }
@@ -427,7 +429,7 @@ impl Scan<'_> {
         if anchor.before_max > 0
             && (!self.run.walked.is_behind_controls(start) || stop.is_some_and(|b| !b.is_ascii()))
         {
-            self.torn(start);
+            self.torn(start, Asked::TOKENS.and(Asked::ANCHORED));
         }
         let asked = if anchor.is_of_shape && anchor.before_max > 0 {
             Asked::TOKENS.and(Asked::ANCHORED)
@@ -440,14 +442,17 @@ impl Scan<'_> {
     }
 
     /// Something invisible at `at` may tear a token that begins before.
-    fn torn(&mut self, at: usize) {
-        let reach = BEFORE_BYTES_MAX.min(at.saturating_sub(self.run.torn_to));
+    fn torn(&mut self, at: usize, asked: Asked) {
+        let torn_to = if asked == Asked::TOKENS { 0 } else { self.run.torn_to };
+        let reach = BEFORE_BYTES_MAX.min(at.saturating_sub(torn_to));
         let before = self.bytes.get(..at).unwrap_or_default().iter().rev().take(reach);
         let reach = before.take_while(|b| hint::may_be_of_token(**b)).count();
         for start in at - reach..at {
-            self.marks.set(start, Asked::TOKENS.and(Asked::ANCHORED));
+            self.marks.set(start, asked);
         }
-        self.run.torn_to = at;
+        if asked != Asked::TOKENS {
+            self.run.torn_to = at;
+        }
     }
 
     /// Whether a letter or digit surely stands before: of no escape, and of nothing invisible.
@@ -602,18 +607,28 @@ fn blanks_before(bytes: &[u8], at: usize) -> usize {
     before.take_while(|b| matches!(b, b' ' | b'\t')).count()
 }
 
+/// Whether `rest` may stand at `at`, whatever is invisible in it. A no is certain.
+fn goes_on(bytes: &[u8], mut at: usize, rest: &str) -> bool {
+    for wanted in rest.bytes() {
+        while let Some(len) = hidden(bytes, at) {
+            at += len;
+        }
+        match bytes.get(at) {
+            // What has not arrived, and what encodes one character.
+            None | Some(b'%' | b'&' | b'\\') => return true,
+            Some(byte) if byte.eq_ignore_ascii_case(&wanted) => at += 1,
+            Some(_) => return false,
+        }
+    }
+    true
+}
+
 /// The length of what is invisible and begins at `at`, where a character does; never 0. Of what may go on as one behind the end of what has arrived, that much.
 fn hidden(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..).unwrap_or_default();
     let len = match rest.first()? {
-        0x1b => {
-            return Some(control_sequence(rest).unwrap_or(rest.len())).filter(|len| *len > 0);
-        }
-        0xc0..=0xdf => 2,
-        0xe0..=0xef => 3,
-        0xf0..=0xff => 4,
-        _ => return None,
+        0x1b => control_sequence(rest).unwrap_or(rest.len()),
+        _ => zero_width_len(rest),
     };
-    let c = rest.get(..len).and_then(|c| std::str::from_utf8(c).ok());
-    c.and_then(|c| c.chars().next()).filter(|c| is_zero_width(*c)).map(|_| len)
+    (len > 0).then_some(len)
 }

@@ -2,7 +2,7 @@ use std::sync::OnceLock;
 
 use super::super::drawn::is_rare_pair;
 use super::super::{document, encoded_link, password_hash};
-use super::{WIDE_BLANK, hint};
+use super::{Asked, WIDE_BLANK, hint};
 use crate::known::KnownForms;
 use crate::vocabulary::{Anchor, anchors};
 
@@ -111,10 +111,16 @@ impl<'a> Triggers<'a> {
         (inside | ends != 0).then(|| [list(inside), list(ends)])
     }
 
-    /// Whether the pair stands in the text of an anchor.
-    pub(super) fn is_in_anchor(&self, pair: [u8; 2]) -> bool {
+    /// The anchors that something invisible between the two bytes may tear.
+    pub(super) fn tears(&self, pair: [u8; 2]) -> &'static [Tear] {
         let at = index(pair);
-        self.table.inside.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
+        if self.table.inside.get(at / 64).is_none_or(|word| word >> (at % 64) & 1 == 0) {
+            return &[];
+        }
+        let tears = self.table.tears.as_slice();
+        let from = tears.partition_point(|tear| tear.pair < pair);
+        let len = tears.iter().skip(from).take_while(|tear| tear.pair == pair).count();
+        tears.get(from..from + len).unwrap_or_default()
     }
 
     pub(super) fn has_locations(&self) -> bool {
@@ -125,6 +131,16 @@ impl<'a> Triggers<'a> {
     pub(super) fn known(&self) -> Option<&'a KnownForms> {
         self.known
     }
+}
+
+/// Where the fixed text of an anchor may be torn: between the bytes of the pair.
+#[derive(Debug)]
+pub(super) struct Tear {
+    pair: [u8; 2],
+    /// The text from the second byte on.
+    pub(super) rest: &'static str,
+    /// Who is to be asked before it.
+    pub(super) asked: Asked,
 }
 
 /// What each pair of bytes is of, and where to look further.
@@ -142,6 +158,8 @@ struct Table {
     leads: Leads,
     /// All pairs of all anchors, a bit for each.
     inside: Vec<u64>,
+    /// The same with what follows each, in order.
+    tears: Vec<Tear>,
     locations: bool,
 }
 
@@ -179,11 +197,14 @@ impl Table {
             ends: vec![0; PAIRS],
             leads: Leads(vec![Vec::new()]),
             inside: vec![0; PAIRS / 64],
+            tears: Vec::new(),
             locations,
         };
         for anchor in anchors().chain(document::anchors()).chain(encoded_link::anchors()) {
             table.anchor(anchor);
         }
+        table.tears.sort_by(|a, b| (a.pair, a.rest, a.asked).cmp(&(b.pair, b.rest, b.asked)));
+        table.tears.dedup_by(|a, b| (a.pair, a.rest, a.asked) == (b.pair, b.rest, b.asked));
         for byte in *b"=:" {
             table.alone(byte, Act::Operator);
         }
@@ -277,11 +298,15 @@ impl Table {
     /// texts of three small letters and a sign are many, and their letters common.
     fn anchor(&mut self, anchor: Anchor) {
         let literal = anchor.literal.as_bytes();
-        for pair in literal.array_windows::<2>() {
+        // Where the fixed text begins a token, those are not asked whose fixed text stands further on.
+        let asked = if anchor.before_max > 0 { Asked::TOKENS.and(Asked::ANCHORED) } else { Asked::TOKENS };
+        for (nth, pair) in literal.array_windows::<2>().enumerate() {
             let at = index(*pair);
             if let Some(word) = self.inside.get_mut(at / 64) {
                 *word |= 1 << (at % 64);
             }
+            let rest = anchor.literal.get(nth + 1..).unwrap_or_default();
+            self.tears.push(Tear { pair: *pair, rest, asked });
         }
         let weight = |at: usize| {
             let first = literal.get(at).map_or(0, |byte| commonness(*byte));
