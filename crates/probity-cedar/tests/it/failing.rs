@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use probity_contract::{
-    BoxFuture, Cancel, DenialCode, Effect, FrozenCall, Judgement, Opinion, Policy, Roster, Said as Heard,
-    Seat,
+    Bench, BoxFuture, Cancel, DenialCode, Effect, FrozenCall, Judgement, Opinion, Policy, Roster,
+    Said as Heard, Seat,
 };
 use serde_json::json;
 
@@ -59,13 +59,13 @@ fn a_tool_with_another_definition_denies() {
 /// Hears one policy at both seats, as a driver does, and asks for the permit.
 fn permitted(policy: &dyn Policy, call: &FrozenCall) -> Result<(), DenialCode> {
     let roster = Roster::new(vec![policy.name().clone()]).unwrap();
-    let mut judgement = Judgement::open(Arc::new(call.clone()), roster);
+    let mut judgement = Judgement::open(Arc::new(call.clone()), Bench::of(roster));
     for seat in [Seat::Adjudicate, Seat::ExecuteRecheck] {
         let said = match now(policy.judge(call, seat, &Cancel::new())) {
             Ok(verdict) => Heard::Verdict(verdict),
             Err(error) => Heard::Failed(error.to_string()),
         };
-        judgement.hear(seat, &[Opinion { policy: policy.name().clone(), said }]);
+        judgement.hear(seat, &[Opinion::own(policy.name().clone(), said)]);
     }
     match judgement.permit(0) {
         Ok(_permit) => Ok(()),
