@@ -24,3 +24,5 @@ pub use view::CallView;
 
 #[cfg(test)]
 mod gate_tests;
+#[cfg(test)]
+mod question_tests;
