@@ -8,6 +8,9 @@ use probity_egress::Egress;
 
 use super::screen::Screen;
 
+/// How often a call can be approved at once.
+const TIMES_MAX: u32 = 100;
+
 /// Shows a call from its frozen bytes and takes a typed answer. One question at a time.
 pub(crate) struct TerminalApprover {
     screen: Arc<Screen>,
@@ -27,39 +30,88 @@ impl TerminalApprover {
         view.lines().iter().for_each(|line| self.screen.tell(line));
         let mut whole_seen = view.cut_arguments().is_empty();
         let answer = loop {
-            forget_typed_ahead();
-            self.screen.ask(&Egress::fixed(match (view.hides_credential(), whole_seen) {
-                (true, _) => "  it cannot be approved here. [n]o / no, because …: ",
-                (false, true) => "  run it? [y]es / [n]o / no, because …: ",
-                (false, false) => "  [s]how the rest first / [n]o / no, because …: ",
-            }));
-            let Some(typed) = read_line().await else { break Answer::Nobody };
-            self.screen.answered();
+            let may_approve = whole_seen && !view.hides_credential();
+            let Some(typed) = self
+                .typed(match (view.hides_credential(), whole_seen) {
+                    (true, _) => "  it cannot be approved here. [e]dit / [n]o / no, because … / never: ",
+                    (false, true) => {
+                        "  run it? [y]es / yes, N times / [e]dit / [n]o / no, because … / never: "
+                    }
+                    (false, false) => "  [s]how the rest first / [e]dit / [n]o / no, because … / never: ",
+                })
+                .await
+            else {
+                break Answer::Nobody;
+            };
             let by = self.person.clone();
-            match typed.trim() {
-                "y" | "yes" if whole_seen && !view.hides_credential() => {
-                    break Answer::Approve { by, more: 0 };
-                }
-                "s" | "show" if !view.cut_arguments().is_empty() => {
+            match Typed::read(&typed) {
+                Some(Typed::Yes { more }) if may_approve => break Answer::Approve { by, more },
+                Some(Typed::No { reason, for_good }) => break Answer::Refuse { by, reason, for_good },
+                Some(Typed::Show) if !view.cut_arguments().is_empty() => {
                     view.cut_arguments().iter().for_each(|line| self.screen.tell(line));
                     whole_seen = true;
                 }
-                "n" | "no" => {
-                    break Answer::Refuse { by, reason: "the person said no".to_owned(), for_good: false };
-                }
-                other => match other.strip_prefix("no,").or_else(|| other.strip_prefix("n ")) {
-                    Some(reason) => {
-                        let reason = reason.trim().to_owned();
-                        break Answer::Refuse { by, reason, for_good: false };
+                Some(Typed::Edit) => {
+                    let typed =
+                        self.typed("  all arguments, as one line of JSON; nothing to go back: ").await;
+                    match typed.as_deref().map(str::trim) {
+                        None => break Answer::Nobody,
+                        Some("") => {}
+                        Some(arguments) => break Answer::Edit { by, arguments: arguments.to_owned() },
                     }
-                    None => self
-                        .screen
-                        .tell(&Egress::fixed("  type one of the letters in brackets, or `no, because …`")),
-                },
+                }
+                Some(Typed::Yes { .. } | Typed::Show) | None => self.screen.tell(&Egress::fixed(
+                    "  type one of the words, or the letter in its brackets; `no, because …`",
+                )),
             }
         };
         self.screen.answered();
         answer
+    }
+
+    /// What is typed behind a question.
+    async fn typed(&self, question: &'static str) -> Option<String> {
+        forget_typed_ahead();
+        self.screen.ask(&Egress::fixed(question));
+        let typed = read_line().await;
+        if typed.is_some() {
+            self.screen.answered();
+        }
+        typed
+    }
+}
+
+/// What a person can type.
+#[derive(Debug, PartialEq, Eq)]
+enum Typed {
+    Yes { more: u32 },
+    No { reason: String, for_good: bool },
+    Edit,
+    Show,
+}
+
+impl Typed {
+    fn read(typed: &str) -> Option<Self> {
+        let typed = typed.trim();
+        let no = |reason: &str, for_good| Self::No { reason: reason.trim().to_owned(), for_good };
+        Some(match typed {
+            "y" | "yes" => Self::Yes { more: 0 },
+            "e" | "edit" => Self::Edit,
+            "s" | "show" => Self::Show,
+            "n" | "no" => no("the person said no", false),
+            "never" => no("the person said never", true),
+            other => {
+                if let Some(times) = other.strip_prefix("yes,") {
+                    let times = times.trim().strip_suffix("times").unwrap_or(times).trim();
+                    let times: u32 = times.parse().ok().filter(|times| (1..=TIMES_MAX).contains(times))?;
+                    return Some(Self::Yes { more: times - 1 });
+                }
+                let reason = other.strip_prefix("no,").or_else(|| other.strip_prefix("n "));
+                reason
+                    .map(|reason| no(reason, false))
+                    .or_else(|| other.strip_prefix("never,").map(|reason| no(reason, true)))?
+            }
+        })
     }
 }
 
@@ -86,3 +138,7 @@ async fn read_line() -> Option<String> {
     });
     read.await.ok().flatten()
 }
+
+#[cfg(test)]
+#[path = "approver_tests.rs"]
+mod tests;

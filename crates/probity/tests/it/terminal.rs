@@ -124,6 +124,34 @@ fn what_is_neither_yes_nor_no_is_asked_again() {
 }
 
 #[test]
+fn edited_arguments_are_shown_before_they_are_approved_and_the_model_is_told() {
+    let cli = Cli::new();
+    writer(&cli, PLAIN);
+    let mut terminal = Terminal::start(&cli, &WRITE);
+    terminal.asked(1);
+    terminal.answer("e\n", "as one line of JSON");
+    terminal.answer("{\"path\":\"other.txt\",\"content\":\"words\"}\n", "it touches write work/other.txt");
+    terminal.asked(2);
+    assert!(!cli.work().join("room/other.txt").exists(), "an edit is no approval");
+    terminal.answer("y\n", "I was told: A person changed the arguments of this call");
+    assert_eq!(terminal.finish().code, Some(0));
+    assert!(cli.work().join("room/other.txt").exists() && !cli.work().join("room/new.txt").exists());
+}
+
+#[test]
+fn edited_arguments_that_the_tool_does_not_take_run_nothing() {
+    let cli = Cli::new();
+    writer(&cli, PLAIN);
+    let mut terminal = Terminal::start(&cli, &WRITE);
+    terminal.asked(1);
+    terminal.answer("e\n", "as one line of JSON");
+    terminal.answer("{\"path\":7}\n", "I was told: ");
+    let done = terminal.finish();
+    assert!(done.out.contains("do not fit the tool's schema"), "{done:?}");
+    assert!(!cli.work().join("room/new.txt").exists());
+}
+
+#[test]
 fn a_terminal_that_hangs_up_runs_nothing() {
     let cli = Cli::new();
     writer(&cli, PLAIN);
