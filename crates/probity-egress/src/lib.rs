@@ -62,8 +62,8 @@
 //!   characters, two deep); compression and encryption are not. Registered secrets are found in their own encodings.
 //! - That a control sequence is one: a letter that a terminal would take for its end is not seen as text, except where a
 //!   registered secret begins with it.
-//! - That no second pass ever changes anything: two kinds of text are known for which it removes more, and stand in
-//!   `docs/design/egress.md` with what was looked at.
+//! - A proof that no second pass ever changes anything: no text is known for which it does, and what was looked at stands
+//!   in `docs/design/egress.md`.
 //! - That a text which already holds our markers is ours: one in a value says that the value has been dealt with.
 //! - That passed text is true or harmless. Text of foreign origin goes through [`one_line_untrusted`] or
 //!   [`fenced_for_human`], which make it inert to terminals and keep it inside its frame; they do not make it obedient.

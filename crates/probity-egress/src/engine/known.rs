@@ -15,16 +15,23 @@ pub(super) fn find(known: &KnownForms, first: char, cursor: &Cursor<'_>) -> Resu
         let compared = form.char_indices().nth(COMPARED_CHARS_MAX).map_or(form.len(), |(at, _)| at);
         let mut ahead = cursor.clone();
         if ahead.literal(form.get(..compared).unwrap_or_default())? {
-            return Ok(Some(Found {
-                rule: "registered",
-                kind: "registered",
-                source: Source::Registered,
-                confidence: Confidence::Certain,
-                keep: 0,
-                cut: ahead.offset() - cursor.offset(),
-                then: (compared < form.len()).then(|| Swallow::Rest { form: Arc::clone(form), at: compared }),
-            }));
+            let then =
+                (compared < form.len()).then(|| Swallow::Rest { form: Arc::clone(form), at: compared });
+            return Ok(Some(Found { then, ..found(ahead.offset() - cursor.offset()) }));
         }
     }
     Ok(None)
+}
+
+/// What has a registered secret in its first `cut` bytes.
+pub(super) fn found(cut: usize) -> Found {
+    Found {
+        rule: "registered",
+        kind: "registered",
+        source: Source::Registered,
+        confidence: Confidence::Certain,
+        keep: 0,
+        cut,
+        then: None,
+    }
 }

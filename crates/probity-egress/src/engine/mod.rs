@@ -325,10 +325,14 @@ impl Engine {
         }
         if text.as_bytes().get(at) == Some(&b'[')
             && let Some(len) = cursor.marker()?
-            && !self.known.is_within(text.get(at..at + len).unwrap_or_default())
         {
-            self.copy(text, at + len, out);
-            self.floor = self.at;
+            if self.known.is_within(text.get(at..at + len).unwrap_or_default()) {
+                // Whatever is before it has taken it for a marker, and must find one again.
+                self.replace(text, known::found(len), out, report);
+            } else {
+                self.copy(text, at + len, out);
+                self.floor = self.at;
+            }
             return Ok(());
         }
         let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();

@@ -79,6 +79,8 @@ fn a_registered_secret_in_a_control_sequence_goes_with_its_beginning() {
         "a://\u{1b}[5550123456789m",
         "password: !brown \u{1b}[5550123456789m!brown",
         "password: !brown\u{1b}[5550123456789m!brown",
+        "CLOJARS_FAKEnotAtoken0[REDACTED:5550123456789]",
+        "password=a1b2c3d4[REDACTED:a-5550123456789-b]",
     ] {
         let once = egress_text::<SamePrincipal>(text);
         becomes(once.as_str(), once.as_str());
