@@ -85,6 +85,12 @@ impl CedarPolicy {
         &self.loaded.schema_text
     }
 
+    /// How many policies the sources hold.
+    #[must_use]
+    pub fn policy_count(&self) -> usize {
+        self.loaded.rules.facts.len()
+    }
+
     /// What the policies say of a call at a seat.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ mod run;
 mod schema;
 mod task;
 
-pub use driver::{Finished, Host, StartError, SystemClock, run_task};
+pub use driver::{Finished, Heard, Host, Inquiry, StartError, SystemClock, run_task};
 pub use gate::{Otherwise, RuleError, RuleLists, RulePolicy};
 pub use run::{FirstItem, Outcome, Run, RunSpec, SpecError, Step, Unexpected};
 pub use schema::SchemaError;

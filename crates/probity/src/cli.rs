@@ -32,6 +32,9 @@ pub(crate) enum Command {
     /// Look at the records of runs
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// Check a task's policies, and ask them about a call
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Say what is configured, and what can be reached
     Doctor(DoctorArgs),
     /// Strip credentials from a stream or from files
@@ -221,6 +224,52 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 }
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Load a task's policies against its tools, and run nothing
+    Check(PolicyCheckArgs),
+    /// Say what the policies of a task would say of one call, and run nothing
+    Explain(PolicyExplainArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyCheckArgs {
+    /// The task file
+    #[arg(value_name = "TASK.toml")]
+    pub(crate) task: PathBuf,
+    /// Print the Cedar schema of the task's tools instead: all that a Cedar policy can read
+    #[arg(long)]
+    pub(crate) schema: bool,
+}
+
+/// The call is checked, told to its tool and frozen as in a run; then every policy of the task is heard.
+#[derive(Debug, Args)]
+#[command(after_help = EXPLAIN_HELP)]
+pub(crate) struct PolicyExplainArgs {
+    /// The task file
+    #[arg(value_name = "TASK.toml")]
+    pub(crate) task: PathBuf,
+    /// The call: {"tool": NAME, "arguments": {…}}, a file with it, or - for standard input
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    pub(crate) call: String,
+    /// As if the model had read only what the task vouches for; without it, somebody else's words, too
+    #[arg(long)]
+    pub(crate) trusted: bool,
+    /// As on a terminal, where a person is asked about calls that no rule covers
+    #[arg(long)]
+    pub(crate) on_terminal: bool,
+}
+
+const EXPLAIN_HELP: &str = "\
+Exit codes of this command:
+    0  the call would be allowed, or a person asked
+    1  the call would be denied
+    2  the command line, the task file, a policy or the call is wrong
+    3  something that the task needs is missing
+
+Example:
+  probity policy explain task.toml --call '{\"tool\": \"fs_read\", \"arguments\": {\"path\": \"plan.md\"}}'";
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {

@@ -6,6 +6,7 @@ mod exit;
 mod interrupt;
 mod logging;
 mod panics;
+mod policies;
 mod render;
 mod settings;
 mod task_file;
@@ -18,7 +19,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use probity_egress::{Egress, EgressValue, SamePrincipal, Words, egress_text, egress_value};
 
-use cli::{Cli, Command, RunsCommand};
+use cli::{Cli, Command, PolicyCommand, RunsCommand};
 use exit::{Code, Fatal};
 use render::Screen;
 
@@ -81,6 +82,8 @@ async fn dispatch(cli: &Cli, screen: &Arc<Screen>) -> Result<Code, Fatal> {
         Command::Demo => command::demo::run(cli, Arc::clone(screen)).await,
         Command::Runs(RunsCommand::List(args)) => command::runs::list(cli, args, screen).await,
         Command::Runs(RunsCommand::Show(args)) => command::runs::show(cli, args, screen).await,
+        Command::Policy(PolicyCommand::Check(args)) => command::policy::check(cli, args, screen),
+        Command::Policy(PolicyCommand::Explain(args)) => command::policy::explain(cli, args, screen).await,
         Command::Doctor(args) => command::doctor::run(cli, args, screen).await,
         Command::Redact(args) => command::redact::run(cli, args, screen),
     }

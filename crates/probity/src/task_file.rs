@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use probity_cedar::CedarSource;
+use probity_cedar::limits::SOURCES_BYTES_MAX;
 use probity_contract::{ContentSetting, Limits, ModelParams, Prices};
 use probity_core::RuleLists;
 use serde::Deserialize;
@@ -14,6 +16,9 @@ use crate::exit::{Code, Fatal};
 const TASK_BYTES_MAX: u64 = 1024 * 1024;
 /// Bytes of one file that a task file refers to.
 pub(crate) const CONTEXT_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// What the file tools are called that a root brings by itself.
+const TOOLS_OF_A_ROOT: [&str; 3] = ["fs_list", "fs_read", "fs_search"];
 
 /// A task as its file states it, with the texts of the files it refers to.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -28,7 +33,7 @@ pub(crate) struct TaskFile {
     pub(crate) principal: Option<String>,
     pub(crate) context: Vec<ContextEntry>,
     pub(crate) tools: ToolsTable,
-    pub(crate) policy: RuleLists,
+    pub(crate) policy: PolicyTable,
     pub(crate) limits: Limits,
     pub(crate) params: ModelParams,
     pub(crate) output: OutputTable,
@@ -94,6 +99,48 @@ pub(crate) struct ShellTable {
     pub(crate) readable: Vec<PathBuf>,
 }
 
+/// Who judges the calls.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PolicyTable {
+    pub(crate) allow: Vec<String>,
+    pub(crate) ask: Vec<String>,
+    pub(crate) deny: Vec<String>,
+    /// Files of Cedar policies.
+    cedar: Vec<String>,
+    #[serde(skip)]
+    pub(crate) cedar_files: Vec<CedarFile>,
+}
+
+/// A file of Cedar policies that was read.
+#[derive(Debug, Clone)]
+pub(crate) struct CedarFile {
+    pub(crate) path: PathBuf,
+    /// Its text, under the name that the task file gives it.
+    pub(crate) source: CedarSource,
+}
+
+impl PolicyTable {
+    /// The rules, where there are any.
+    pub(crate) fn rules(&self) -> Option<RuleLists> {
+        let Self { allow, ask, deny, .. } = self.clone();
+        let lists = RuleLists { allow, ask, deny };
+        (lists != RuleLists::default()).then_some(lists)
+    }
+
+    /// Reads the files of Cedar policies, which lie at `dir`. All together are bounded.
+    fn read_cedar(&mut self, dir: &Path) -> Result<(), Fatal> {
+        let mut bytes_left = SOURCES_BYTES_MAX;
+        for name in std::mem::take(&mut self.cedar) {
+            let path = dir.join(&name);
+            let text = read_text(&path, u64::try_from(bytes_left).unwrap_or(u64::MAX))?;
+            bytes_left = bytes_left.saturating_sub(text.len());
+            self.cedar_files.push(CedarFile { path, source: CedarSource { name, text } });
+        }
+        Ok(())
+    }
+}
+
 /// The form of the answer.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -112,12 +159,25 @@ pub(crate) struct RecordTable {
 impl TaskFile {
     /// Reads the file at `path` and the files it refers to.
     pub(crate) fn load(path: &Path) -> Result<Self, Fatal> {
-        let text = read_text(path, TASK_BYTES_MAX)?;
-        let dir = path.parent().unwrap_or(Path::new("."));
-        Self::parse(&text, dir, &path.display().to_string())
+        let mut task = Self::load_without_cedar(path)?;
+        task.policy.read_cedar(dir_of(path))?;
+        Ok(task)
     }
 
-    /// Parses the text of a task file that lies in `dir` and is called `name`.
+    /// The same without its Cedar policies, for what must work before they are written.
+    pub(crate) fn load_without_cedar(path: &Path) -> Result<Self, Fatal> {
+        let text = read_text(path, TASK_BYTES_MAX)?;
+        Self::parse(&text, dir_of(path), &path.display().to_string())
+    }
+
+    /// Gives a task with a root and without tools the ones that look at it.
+    pub(crate) fn default_tools(&mut self) {
+        if self.tools.names.is_empty() && !self.tools.roots.is_empty() {
+            self.tools.names = TOOLS_OF_A_ROOT.map(str::to_owned).to_vec();
+        }
+    }
+
+    /// Parses the text of a task file that lies in `dir` and is called `name`. Its Cedar policies are not read.
     pub(crate) fn parse(text: &str, dir: &Path, name: &str) -> Result<Self, Fatal> {
         let mut task: Self = toml::from_str(text).map_err(|error| {
             Fatal::new(Code::Usage, &format!("read the task file `{name}`: {error}"))
@@ -155,6 +215,10 @@ impl TaskFile {
         }
         Ok(task)
     }
+}
+
+fn dir_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("."))
 }
 
 /// Reads a text file, bounded.

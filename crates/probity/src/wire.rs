@@ -3,19 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use probity_contract::{
-    Integrity, Label, Model, PolicyName, PrincipalId, Readers, Tool, ToolChoice, ToolSpec,
-};
-use probity_core::{Otherwise, RulePolicy, Task};
+use probity_contract::{Integrity, Label, Model, PrincipalId, Readers, Tool, ToolChoice, ToolSpec};
+use probity_core::Task;
 use probity_models::{ApiKey, HttpModel, HttpModelConfig, ModelRef, RulesModel};
 use probity_tools::{AllowedHost, HttpConfig, HttpGetTool, Root, ShellConfig, ShellTool, fs_tools};
 
 use crate::exit::{Code, Fatal};
+use crate::policies::Policies;
 use crate::settings;
 use crate::task_file::{HostEntry, TaskFile, ToolsTable};
 
-/// The name under which the rules of a task file judge.
-const RULES_POLICY: &str = "rules";
 const FS_TOOLS: [&str; 5] = ["fs_list", "fs_read", "fs_search", "fs_write", "fs_edit"];
 
 /// Builds the model that is called `name`.
@@ -115,6 +112,14 @@ fn host(entry: &HostEntry) -> Result<AllowedHost, Fatal> {
     Ok(if private { host.private() } else { host })
 }
 
+/// For whom the task acts: whom its file names, or who started the program.
+pub(crate) fn principal(file: &TaskFile) -> Result<PrincipalId, Fatal> {
+    match &file.principal {
+        Some(name) => PrincipalId::new(name).map_err(|error| Fatal::of(Code::Usage, &error)),
+        None => settings::principal(),
+    }
+}
+
 /// Puts the task together. Where `asks` is true a person is asked about calls that no rule covers.
 pub(crate) fn task(
     file: TaskFile,
@@ -122,11 +127,7 @@ pub(crate) fn task(
     tools: Vec<Arc<dyn Tool>>,
     asks: bool,
 ) -> Result<(Task, PrincipalId), Fatal> {
-    let usage = |error: &(dyn std::error::Error + 'static)| Fatal::of(Code::Usage, error);
-    let principal = match &file.principal {
-        Some(name) => PrincipalId::new(name).map_err(|error| usage(&error))?,
-        None => settings::principal()?,
-    };
+    let principal = principal(&file)?;
     let mut task = Task::new(model, principal.clone(), file.prompt.clone());
     if let Some(title) = &file.title {
         task = task.title(title);
@@ -144,16 +145,8 @@ pub(crate) fn task(
     for tool in tools {
         task = task.tool(tool);
     }
-    let has_rules =
-        !(file.policy.allow.is_empty() && file.policy.ask.is_empty() && file.policy.deny.is_empty());
-    // Without rules and without a person there is no policy at all, and so no tool runs.
-    if has_rules || asks {
-        let name = PolicyName::new(RULES_POLICY).map_err(|error| usage(&error))?;
-        let otherwise = if asks { Otherwise::Ask } else { Otherwise::Abstain };
-        let policy = RulePolicy::new(name, &file.policy, &specs, otherwise).map_err(|error| {
-            usage(&error).hint("a rule is `tool` or `tool(pattern)`, for example fs_read(work/docs/**)")
-        })?;
-        task = task.policy(Arc::new(policy));
+    for policy in Policies::of(&file, &specs, asks)?.into_list() {
+        task = task.policy(policy);
     }
     if file.tools.required {
         task = task.first_tool_choice(ToolChoice::Required);

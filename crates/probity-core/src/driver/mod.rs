@@ -5,6 +5,7 @@
 //! is no way to lose track of a task.
 
 mod ask;
+mod inquiry;
 mod judge;
 mod model;
 mod owed;
@@ -30,6 +31,7 @@ use tokio::task::{Id, JoinSet};
 
 use crate::run::{Outcome, Run, RunSpec, SpecError, Step, reply_text_of};
 use crate::task::Task;
+pub use inquiry::{Heard, Inquiry};
 use owed::Owed;
 use watch::Watch;
 

@@ -246,7 +246,7 @@ impl Run {
         let tool = question.call().tool().clone();
         let edits = self.call_mut(id)?.edits;
         let checked = match edits < EDITS_MAX {
-            true => self.check_arguments(&tool, arguments),
+            true => self.schemas.check_arguments(&tool, arguments),
             false => Err("the arguments were changed too often".to_owned()),
         };
         match checked {

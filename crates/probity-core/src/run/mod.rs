@@ -29,11 +29,11 @@ use probity_contract::{
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use spec::Schemas;
 pub use spec::{FirstItem, RunSpec, SpecError};
 
 use call::{Call, RefusedForGood};
 use ledger::{Ledger, Reserved, Spent};
-use spec::Schemas;
 
 /// Code points of a run's title in its record.
 const TITLE_CHARS_MAX: usize = 80;

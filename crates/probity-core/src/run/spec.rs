@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use probity_contract::{
-    Bench, Content, ContentSetting, Label, Limits, ModelName, ModelParams, Origin, Prices, PrincipalId,
-    RunId, ToolName, ToolSpec,
+    Arguments, Bench, Content, ContentSetting, Label, Limits, ModelName, ModelParams, Origin, Prices,
+    PrincipalId, RunId, ToolName, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -94,24 +94,11 @@ pub(crate) struct Schemas {
 impl RunSpec {
     /// Checks the spec and compiles its schemas.
     pub(crate) fn check(&self) -> Result<Schemas, SpecError> {
-        let mut names = BTreeSet::new();
-        for tool in self.tools.iter() {
-            if !names.insert(&tool.name) {
-                return Err(SpecError::ToolTwice(tool.name.clone()));
-            }
-        }
         if self.limits.cost_usd_max.is_some() && self.prices.is_none() {
             return Err(SpecError::CostWithoutPrices);
         }
         self.check_numbers()?;
-        let compile = |tool: &ToolSpec| {
-            let what = format!("the arguments of `{}`", tool.name);
-            Schema::compile(&what, &tool.input_schema).map(|schema| (tool.name.clone(), schema))
-        };
-        let tools = self.tools.iter().map(compile).collect::<Result<_, _>>()?;
-        let output = self.params.output_schema.as_ref();
-        let output = output.map(|schema| Schema::compile("the answer", schema)).transpose()?;
-        Ok(Schemas { tools, output })
+        Schemas::compile(&self.tools, self.params.output_schema.as_ref())
     }
 
     fn check_numbers(&self) -> Result<(), SpecError> {
@@ -138,8 +125,43 @@ impl RunSpec {
 }
 
 impl Schemas {
+    /// Compiles the schemas of these tools, no two of which have one name, and of the answer.
+    pub(crate) fn compile(tools: &[ToolSpec], output: Option<&Value>) -> Result<Self, SpecError> {
+        let mut names = BTreeSet::new();
+        if let Some(twice) = tools.iter().find(|tool| !names.insert(&tool.name)) {
+            return Err(SpecError::ToolTwice(twice.name.clone()));
+        }
+        let compile = |tool: &ToolSpec| {
+            let what = format!("the arguments of `{}`", tool.name);
+            Schema::compile(&what, &tool.input_schema).map(|schema| (tool.name.clone(), schema))
+        };
+        let tools = tools.iter().map(compile).collect::<Result<_, _>>()?;
+        let output = output.map(|schema| Schema::compile("the answer", schema)).transpose()?;
+        Ok(Self { tools, output })
+    }
+
+    /// The tool that is meant and its arguments, or why the call cannot be understood.
+    pub(crate) fn understand(&self, name: &str, arguments: &str) -> Result<(ToolName, Arguments), String> {
+        let Some((tool, _)) = self.tools.iter().find(|(tool, _)| tool.as_str() == name) else {
+            let known: Vec<&str> = self.tools.iter().map(|(tool, _)| tool.as_str()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(format!("there is no tool of this name; the tools are: {known}"));
+        };
+        self.check_arguments(tool, arguments).map(|arguments| (tool.clone(), arguments))
+    }
+
+    /// Reads arguments, a model's or a person's, and checks them against the tool's schema.
+    pub(crate) fn check_arguments(&self, tool: &ToolName, arguments: &str) -> Result<Arguments, String> {
+        let arguments = Arguments::parse(arguments).map_err(|error| error.to_string())?;
+        let problems = self.argument_problems(tool, &arguments.to_value());
+        if !problems.is_empty() {
+            return Err(format!("the arguments do not fit the tool's schema: {}", problems.join("; ")));
+        }
+        Ok(arguments)
+    }
+
     /// What is wrong with a tool's arguments.
-    pub(crate) fn argument_problems(&self, tool: &ToolName, arguments: &Value) -> Vec<String> {
+    fn argument_problems(&self, tool: &ToolName, arguments: &Value) -> Vec<String> {
         match self.tools.iter().find(|(name, _)| name == tool) {
             Some((_, schema)) => schema.problems(arguments),
             // A tool without a compiled schema does not exist in a checked spec; refusing is the safe reading.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use probity_contract::limits::CALLS_PER_REPLY_MAX;
 use probity_contract::{
-    Arguments, Body, CallId, Content, Ending, Event, Fact, Item, ItemId, Label, LimitKind, ModelCallId,
-    ModelError, ModelParams, ModelReply, ModelRequest, Origin, ProposedCall, ReplyPart, ReplyPartKind, Stop,
-    ToolChoice, ToolName, WindowDelta,
+    Body, CallId, Content, Ending, Event, Fact, Item, ItemId, Label, LimitKind, ModelCallId, ModelError,
+    ModelParams, ModelReply, ModelRequest, Origin, ProposedCall, ReplyPart, ReplyPartKind, Stop, ToolChoice,
+    WindowDelta,
 };
 use probity_egress::{Egress, SamePrincipal, bounded_summary, egress_text};
 
@@ -245,24 +245,8 @@ impl Run {
     }
 
     fn understand(&self, proposed: &ProposedCall) -> Result<Stage, String> {
-        let spec = &self.state.spec;
-        let Some(tool) = spec.tool(&proposed.name) else {
-            let known: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(format!("there is no tool of this name; the tools are: {known}"));
-        };
-        let tool = tool.name.clone();
-        self.check_arguments(&tool, &proposed.arguments).map(|arguments| Stage::Resolving { tool, arguments })
-    }
-
-    /// Reads arguments, a model's or a person's, and checks them against the tool's schema.
-    pub(super) fn check_arguments(&self, tool: &ToolName, arguments: &str) -> Result<Arguments, String> {
-        let arguments = Arguments::parse(arguments).map_err(|error| error.to_string())?;
-        let problems = self.schemas.argument_problems(tool, &arguments.to_value());
-        if !problems.is_empty() {
-            return Err(format!("the arguments do not fit the tool's schema: {}", problems.join("; ")));
-        }
-        Ok(arguments)
+        let understood = self.schemas.understand(&proposed.name, &proposed.arguments);
+        understood.map(|(tool, arguments)| Stage::Resolving { tool, arguments })
     }
 
     fn take_answer(&mut self, item: ItemId, parts: &[ReplyPart], stop: &Stop, last: Last) {

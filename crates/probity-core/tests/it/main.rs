@@ -16,6 +16,7 @@ mod breaking;
 mod cancel;
 mod content;
 mod gate;
+mod inquiry;
 mod journal;
 mod limits;
 mod machine;

@@ -2,6 +2,7 @@
 
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod policy;
 pub(crate) mod redact;
 pub(crate) mod run;
 pub(crate) mod runs;

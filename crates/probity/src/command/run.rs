@@ -16,9 +16,6 @@ use crate::render::{FailureTeller, Report, Screen, TerminalApprover, Watcher};
 use crate::task_file::{self, ContextEntry, HostEntry, RootEntry, TaskFile};
 use crate::{interrupt, settings, wire};
 
-/// What the file tools are called that a root brings by itself.
-const TOOLS_OF_A_ROOT: [&str; 3] = ["fs_list", "fs_read", "fs_search"];
-
 pub(crate) async fn run(cli: &Cli, args: &RunArgs, screen: Arc<Screen>) -> Result<Code, Fatal> {
     let file = task_file(args)?;
     let name = file.model.clone().ok_or_else(|| {
@@ -187,9 +184,7 @@ fn task_file(args: &RunArgs) -> Result<TaskFile, Fatal> {
     }
     add_roots(&mut file, args);
     file.tools.names.extend(args.tools.iter().map(|name| name.trim().to_owned()));
-    if file.tools.names.is_empty() && !file.tools.roots.is_empty() {
-        file.tools.names = TOOLS_OF_A_ROOT.map(str::to_owned).to_vec();
-    }
+    file.default_tools();
     file.tools.hosts.extend(args.host.iter().cloned().map(HostEntry::Public));
     file.tools.required |= args.require_tool;
     file.policy.allow.extend(args.allow.iter().cloned());

@@ -1,11 +1,13 @@
 //! What a person or a script sees.
 
 mod approver;
+mod explanation;
 mod outcome;
 pub(crate) mod screen;
 mod watcher;
 
 pub(crate) use approver::TerminalApprover;
+pub(crate) use explanation::Explanation;
 pub(crate) use outcome::{Report, count_words, ending_words};
 pub(crate) use screen::Screen;
 pub(crate) use watcher::{FailureTeller, Watcher};

@@ -74,8 +74,11 @@ impl Screen {
     pub(crate) fn json(&self, value: &EgressValue<SamePrincipal>) {
         self.with(|state| {
             state.break_out();
+            // By name, whatever order the build's JSON library keeps.
+            let mut value = value.as_value().clone();
+            value.sort_all_objects();
             // JSON escapes every control character by itself.
-            let text = serde_json::to_string_pretty(value.as_value()).unwrap_or_else(|_| "null".to_owned());
+            let text = serde_json::to_string_pretty(&value).unwrap_or_else(|_| "null".to_owned());
             write_out(&format!("{text}\n"));
         });
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::cli::{Cli, Done, Running};
 
 /// Compares all that came out of the command with the snapshot of this name.
-fn check(name: &str, cli: &Cli, args: &[&str]) {
+pub(crate) fn check(name: &str, cli: &Cli, args: &[&str]) {
     check_done(name, args, &cli.run(args));
 }
 
@@ -29,6 +29,7 @@ fn check_text(name: &str, text: &str) {
     for (pattern, stand_in) in [
         (r"\b01[0-9a-hjkmnp-z]{16}\b", "[run]"),
         (r"\b[0-9a-f]{64}\b", "[digest]"),
+        (r"\(epoch [0-9a-f]{12}\)", "(epoch [digest])"),
         (r"(frozen +c\d+ +)[0-9a-f]{12}", "$1[digest]"),
         (r#"(words": ")[0-9a-f]{12}""#, "$1[digest]\""),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", "[time]"),
@@ -64,11 +65,14 @@ fn call_of(line: &str) -> Option<u32> {
 fn help_is_complete() {
     let cli = Cli::new();
     check("help", &cli, &["--help"]);
-    for command in ["run", "demo", "doctor", "redact", "runs"] {
+    for command in ["run", "demo", "doctor", "policy", "redact", "runs"] {
         check(&format!("help_{command}"), &cli, &[command, "--help"]);
     }
     for command in ["list", "show"] {
         check(&format!("help_runs_{command}"), &cli, &["runs", command, "--help"]);
+    }
+    for command in ["check", "explain"] {
+        check(&format!("help_policy_{command}"), &cli, &["policy", command, "--help"]);
     }
     let version = cli.run(&["--version"]);
     assert_eq!(version.out, format!("probity {}\n", env!("CARGO_PKG_VERSION")));

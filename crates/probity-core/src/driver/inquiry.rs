@@ -1,0 +1,105 @@
+//! What would be said of one call, without a run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use probity_contract::{
+    Bench, CallFacts, CallId, Cancel, Denial, DenialCode, FrozenCall, Label, Opinion, Policy, PrincipalId,
+    Roster, Ruling, RunId, Seat, Tool, ToolSpec,
+};
+use probity_egress::{Egress, SamePrincipal};
+
+use super::watch::Watch;
+use super::{StartError, judge, tool};
+use crate::run::{Outcome, Schemas, words};
+
+/// A question about one call: what the policies of a task would say of it.
+///
+/// The call is read, checked, told to its tool and frozen as a run does it, and every policy is heard by the same code,
+/// with its deadline. There is no run, no record and no permit: no tool can start, and nobody is asked.
+pub struct Inquiry {
+    /// The run that the call is frozen for; it needs not be one.
+    pub run: RunId,
+    /// For whom the call would act.
+    pub principal: PrincipalId,
+    /// The label of all that the model would have seen.
+    pub label: Label,
+    /// The tools of the task.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// The policies of the task.
+    pub policies: Vec<Arc<dyn Policy>>,
+    /// Milliseconds for the tool to tell its targets, and for each policy.
+    pub judge_timeout_ms: u64,
+    /// The signal that policies are given. Whoever waits for the answer fires it.
+    pub cancel: Cancel,
+}
+
+/// How far the call came, and what was said of it.
+#[derive(Debug, Clone)]
+pub enum Heard {
+    /// A run would tell the model that the call was not understood, in these words. No policy hears of such a call.
+    NotUnderstood(Egress<SamePrincipal>),
+    /// The call could not be frozen: its tool cannot tell what it would touch. No policy hears of it either.
+    NotFrozen(Denial),
+    /// Every policy has spoken at [`Seat::Adjudicate`]. A run hears them once more just before the effect.
+    Judged {
+        /// The call as it was judged.
+        call: Arc<FrozenCall>,
+        /// What each policy said, in the order of the task.
+        opinions: Vec<Opinion>,
+        /// What follows.
+        ruling: Ruling,
+    },
+}
+
+impl Inquiry {
+    /// Hears what is said of a call of `tool` with these arguments, as a model would write them. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// When no task could be started with these tools and policies.
+    pub async fn hear(self, tool: &str, arguments: &str) -> Result<Heard, StartError> {
+        let specs: Vec<ToolSpec> = self.tools.iter().map(|tool| tool.spec().clone()).collect();
+        let names = self.policies.iter().map(|policy| policy.name().clone()).collect();
+        let bench = Bench::of(Roster::new(names)?);
+        let (name, arguments) = match Schemas::compile(&specs, None)?.understand(tool, arguments) {
+            Ok(understood) => understood,
+            Err(why) => return Ok(Heard::NotUnderstood(words::rejected(&why))),
+        };
+        let (id, watch) = (CallId(1), Watch::new(None, None));
+        let timeout = Duration::from_millis(self.judge_timeout_ms);
+        let not_frozen = |reason: String| {
+            Ok(Heard::NotFrozen(words::denial(DenialCode::TargetsFailed, Seat::Targets, reason)))
+        };
+        let meant = specs.iter().zip(self.tools).find(|(spec, _)| spec.name == name);
+        let Some((spec, tool)) = meant else { return not_frozen("the tool is not there".to_owned()) };
+        let resolved =
+            tool::resolve(Some(tool), name.clone(), id, arguments.clone(), timeout, watch.clone()).await;
+        let Outcome::Resolved { result, .. } = resolved else {
+            return not_frozen("the tool told something else".to_owned());
+        };
+        let targets = match result {
+            Ok(targets) => targets,
+            Err(error) => return not_frozen(words::line(&error.message).as_str().to_owned()),
+        };
+        let facts = CallFacts {
+            run: self.run,
+            call: id,
+            principal: self.principal,
+            tool: name,
+            tool_digest: spec.digest(),
+            arguments,
+            targets,
+            label: self.label,
+        };
+        let Ok(call) = FrozenCall::freeze(facts).map(Arc::new) else {
+            return not_frozen("the call could not be frozen".to_owned());
+        };
+        let judges = judge::Judges::new(&bench, self.policies, Vec::new());
+        let seat = Seat::Adjudicate;
+        let judged = judge::hear(judges, Arc::clone(&call), seat, timeout, self.cancel, watch).await;
+        // Whatever is not a judgement is none, and the rule denies what nobody was heard of.
+        let opinions = if let Outcome::Judged { opinions, .. } = judged { opinions } else { Vec::new() };
+        let ruling = bench.rule(seat, &opinions);
+        Ok(Heard::Judged { call, opinions, ruling })
+    }
+}

@@ -1,0 +1,148 @@
+//! `probity policy`: checks a task's policies and asks them about a call. Nothing is run.
+
+use std::fs::File;
+use std::io::{Read, stdin};
+use std::sync::Arc;
+
+use probity_contract::limits::ARGS_BYTES_MAX;
+use probity_contract::{Arguments, Cancel, Label, Policy, RunId, Tool, ToolSpec};
+use probity_core::Inquiry;
+use probity_egress::{Egress, Words, egress_text, egress_value};
+use serde_json::{Value, json};
+
+use crate::cli::{Cli, PolicyCheckArgs, PolicyExplainArgs};
+use crate::exit::{Code, Fatal};
+use crate::policies::{Policies, schema_text};
+use crate::render::{Explanation, Screen};
+use crate::task_file::TaskFile;
+use crate::wire;
+
+const CALL_HINT: &str = r#"write the call as {"tool": "fs_read", "arguments": {"path": "plan.md"}}"#;
+
+pub(crate) fn check(cli: &Cli, args: &PolicyCheckArgs, screen: &Screen) -> Result<Code, Fatal> {
+    if args.schema {
+        // It is what one needs in order to write or mend the Cedar policies, so they may be missing or wrong.
+        let mut file = TaskFile::load_without_cedar(&args.task)?;
+        let text = schema_text(&specs(&tools(&mut file)?))?;
+        match cli.json {
+            true => screen.json(&egress_value(&json!({ "schema": text }))),
+            false => screen.out(&egress_text(text.trim_end())),
+        }
+        return Ok(Code::Ok);
+    }
+    let mut file = TaskFile::load(&args.task)?;
+    let tools = tools(&mut file)?;
+    let policies = Policies::of(&file, &specs(&tools), false)?;
+    match cli.json {
+        true => screen.json(&egress_value(&json!({ "policies": described(&file, &policies) }))),
+        false => lines(&file, &policies).iter().for_each(|line| screen.out(line)),
+    }
+    Ok(Code::Ok)
+}
+
+pub(crate) async fn explain(cli: &Cli, args: &PolicyExplainArgs, screen: &Screen) -> Result<Code, Fatal> {
+    let mut file = TaskFile::load(&args.task)?;
+    let tools = tools(&mut file)?;
+    let policies = Policies::of(&file, &specs(&tools), args.on_terminal)?.into_list();
+    let (tool, arguments) = read_call(&args.call)?;
+    let inquiry = Inquiry {
+        run: RunId::new("explained").map_err(|error| Fatal::of(Code::Failed, &error))?,
+        principal: wire::principal(&file)?,
+        label: if args.trusted { Label::trusted() } else { Label::untrusted() },
+        tools,
+        policies,
+        judge_timeout_ms: file.limits.judge_timeout_ms,
+        cancel: Cancel::new(),
+    };
+    let heard = inquiry.hear(&tool, &arguments).await.map_err(|error| Fatal::of(Code::Usage, &error))?;
+    let explanation = Explanation::of(&heard).map_err(|words| {
+        let words = Words::new().text("explain the call: ").passed(words).done();
+        Fatal { code: Code::Usage, words, hint: Some(egress_text(CALL_HINT)) }
+    })?;
+    match cli.json {
+        true => screen.json(&explanation.json()),
+        false => explanation.lines().iter().for_each(|line| screen.out(line)),
+    }
+    Ok(if explanation.denial().is_some() { Code::Failed } else { Code::Ok })
+}
+
+fn tools(file: &mut TaskFile) -> Result<Vec<Arc<dyn Tool>>, Fatal> {
+    file.default_tools();
+    wire::tools(&file.tools)
+}
+
+fn specs(tools: &[Arc<dyn Tool>]) -> Vec<ToolSpec> {
+    tools.iter().map(|tool| tool.spec().clone()).collect()
+}
+
+fn described(file: &TaskFile, policies: &Policies) -> Vec<Value> {
+    let rules = policies.rules.as_ref().map(|rules| {
+        let table = &file.policy;
+        let (allow, ask, deny) = (table.allow.len(), table.ask.len(), table.deny.len());
+        json!({ "name": rules.name(), "epoch": rules.epoch(), "allow": allow, "ask": ask, "deny": deny })
+    });
+    let cedar = policies.cedar.as_ref().map(|cedar| {
+        let files: Vec<&str> = file.policy.cedar_files.iter().map(|file| file.source.name.as_str()).collect();
+        json!({
+            "name": cedar.name(), "epoch": cedar.epoch(), "policies": cedar.policy_count(), "files": files,
+        })
+    });
+    rules.into_iter().chain(cedar).collect()
+}
+
+fn lines(file: &TaskFile, policies: &Policies) -> Vec<Egress<probity_egress::SamePrincipal>> {
+    let line = |policy: &dyn Policy, counts: String| {
+        egress_text(&format!("{}: {counts} (epoch {})", policy.name(), policy.epoch().short()))
+    };
+    let rules = policies.rules.as_ref().map(|rules| {
+        let table = &file.policy;
+        let (allow, ask, deny) = (table.allow.len(), table.ask.len(), table.deny.len());
+        line(rules, format!("{allow} allow, {ask} ask, {deny} deny"))
+    });
+    let cedar = policies.cedar.as_ref().map(|cedar| {
+        let (count, files) = (cedar.policy_count(), file.policy.cedar_files.len());
+        let (policies, names) =
+            (if count == 1 { "policy" } else { "policies" }, if files == 1 { "file" } else { "files" });
+        line(cedar, format!("{count} {policies} in {files} {names}"))
+    });
+    let mut lines: Vec<_> = rules.into_iter().chain(cedar).collect();
+    if lines.is_empty() {
+        lines.push(Egress::fixed("no policy: no tool runs, unless a person on a terminal approves the call"));
+    }
+    lines
+}
+
+/// The tool's name and the arguments, as a model would write them.
+fn read_call(given: &str) -> Result<(String, String), Fatal> {
+    let text = match (given, given.strip_prefix('@')) {
+        ("-", _) => read_bounded(stdin(), "standard input")?,
+        (_, Some(path)) => {
+            let file = File::open(path);
+            let file = file.map_err(|error| wrong(&format!("read `{path}`: {error}")))?;
+            read_bounded(file, &format!("`{path}`"))?
+        }
+        (text, None) => text.to_owned(),
+    };
+    // As strict as arguments are, so that nothing is lost or doubled before these are read.
+    let call = Arguments::parse(&text).map_err(|error| wrong(&format!("read the call: {error}")))?.to_value();
+    let members = call.as_object().map(|call| call.iter().collect::<Vec<_>>());
+    match members.as_deref() {
+        Some([(a, arguments), (t, Value::String(tool))]) if *a == "arguments" && *t == "tool" => {
+            Ok((tool.clone(), arguments.to_string()))
+        }
+        _ => Err(wrong("read the call: it needs the members `tool`, a name, and `arguments`, and no others")),
+    }
+}
+
+fn read_bounded(from: impl Read, said: &str) -> Result<String, Fatal> {
+    let mut text = String::new();
+    // One byte more than is accepted, so that what is too long is refused and not cut.
+    let bytes_max = u64::try_from(ARGS_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let read = from.take(bytes_max).read_to_string(&mut text);
+    read.map_err(|error| wrong(&format!("read {said}: {error}")))?;
+    Ok(text)
+}
+
+fn wrong(words: &str) -> Fatal {
+    Fatal::new(Code::Usage, words).hint(CALL_HINT)
+}

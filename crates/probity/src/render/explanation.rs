@@ -1,0 +1,158 @@
+//! What was said of a call, seat by seat, for a person and for a script.
+
+use probity_contract::{CallView, Denial, FrozenCall, Integrity, Opinion, Ruling, Said, Seat, Verdict};
+use probity_core::Heard;
+use probity_egress::{
+    Egress, EgressValue, SamePrincipal, Words, egress_text, egress_value, one_line_untrusted,
+};
+use serde_json::{Value, json};
+
+/// Code points of one reason.
+const REASON_CHARS_MAX: usize = 400;
+
+type Passed = Egress<SamePrincipal>;
+
+/// An inquiry's outcome, ready to be shown.
+pub(crate) struct Explanation<'a> {
+    judged: Option<(&'a FrozenCall, &'a [Opinion])>,
+    conclusion: Conclusion<'a>,
+}
+
+enum Conclusion<'a> {
+    /// By the rule that every seat is ruled by.
+    Ruled(&'a Ruling),
+    /// Before anybody was heard.
+    Denied(&'a Denial),
+}
+
+impl<'a> Explanation<'a> {
+    /// What is shown of it.
+    ///
+    /// # Errors
+    /// The words that a run would answer a call with which was not understood: there is nothing to explain then.
+    pub(crate) fn of(heard: &'a Heard) -> Result<Self, &'a Passed> {
+        match heard {
+            Heard::NotUnderstood(words) => Err(words),
+            Heard::NotFrozen(denial) => Ok(Self { judged: None, conclusion: Conclusion::Denied(denial) }),
+            Heard::Judged { call, opinions, ruling } => {
+                Ok(Self { judged: Some((call, opinions)), conclusion: Conclusion::Ruled(ruling) })
+            }
+        }
+    }
+
+    /// Why the call does not run, whatever a person says.
+    pub(crate) fn denial(&self) -> Option<&'a Denial> {
+        match self.conclusion {
+            Conclusion::Ruled(Ruling::Deny(denial)) | Conclusion::Denied(denial) => Some(denial),
+            Conclusion::Ruled(Ruling::Allow | Ruling::Ask(_)) => None,
+        }
+    }
+
+    pub(crate) fn lines(&self) -> Vec<Passed> {
+        let words = Words::<SamePrincipal>::new;
+        let mut lines = Vec::new();
+        if let Some((call, opinions)) = self.judged {
+            lines.extend_from_slice(CallView::of(call, &[]).lines());
+            lines.push(Egress::fixed(match call.facts().label.integrity {
+                Integrity::Trusted => "  the model has read nothing that is not trusted",
+                Integrity::Untrusted => "  the model has read somebody else's words",
+            }));
+            lines.push(seat_line(Seat::Targets, "the tool told what the call touches"));
+            let silent = if opinions.is_empty() { "there is no policy" } else { "every policy was heard" };
+            lines.push(seat_line(Seat::Adjudicate, silent));
+            lines.extend(opinions.iter().map(opinion_line));
+        }
+        match self.conclusion {
+            Conclusion::Ruled(Ruling::Allow) => lines.push(Egress::fixed("allowed")),
+            Conclusion::Ruled(Ruling::Ask(askers)) => {
+                let askers = askers.iter().map(|asker| line(asker.policy.as_str()));
+                let askers = Egress::join(askers, ", ");
+                let start = words().text("a person must decide, because of: ").passed(&askers);
+                lines.push(start.text("; where nobody can be asked the call is denied").done());
+            }
+            Conclusion::Ruled(Ruling::Deny(denial)) | Conclusion::Denied(denial) => {
+                if self.judged.is_none() {
+                    lines.push(seat_line(denial.seat, "the tool did not tell, so no policy was heard"));
+                }
+                lines.extend(denial_lines(denial));
+            }
+        }
+        lines
+    }
+
+    pub(crate) fn json(&self) -> EgressValue<SamePrincipal> {
+        let (ruling, askers) = match self.conclusion {
+            Conclusion::Ruled(Ruling::Allow) => ("allow", None),
+            Conclusion::Ruled(Ruling::Ask(askers)) => ("ask", Some(askers)),
+            Conclusion::Ruled(Ruling::Deny(_)) | Conclusion::Denied(_) => ("deny", None),
+        };
+        let call = self.judged.map(|(call, _)| {
+            let facts = call.facts();
+            json!({
+                "tool": facts.tool,
+                "arguments": facts.arguments.to_value(),
+                "principal": facts.principal,
+                "label": facts.label,
+            })
+        });
+        let seats = self.judged.map_or_else(Vec::new, |(call, opinions)| {
+            let opinions: Vec<Value> = opinions.iter().map(opinion_value).collect();
+            vec![
+                json!({ "seat": Seat::Targets, "targets": call.targets() }),
+                json!({ "seat": Seat::Adjudicate, "opinions": opinions }),
+            ]
+        });
+        let denial = self.denial().map(|denial| {
+            let Denial { code, seat, by, reason, .. } = denial;
+            json!({ "code": code, "seat": seat, "by": by, "reason": reason, "remedy": code.remedy() })
+        });
+        let value =
+            json!({ "call": call, "seats": seats, "ruling": ruling, "askers": askers, "denial": denial });
+        egress_value(&value)
+    }
+}
+
+fn seat_line(seat: Seat, what: &'static str) -> Passed {
+    Words::new().text("at the seat ").passed(&egress_text(&seat.to_string())).text(": ").text(what).done()
+}
+
+/// What was said, in one word, and why.
+fn said(opinion: &Opinion) -> (&'static str, Option<&str>) {
+    match &opinion.said {
+        Said::Verdict(Verdict::Allow { reason }) => ("allow", Some(reason)),
+        Said::Verdict(Verdict::Ask { reason }) => ("ask", Some(reason)),
+        Said::Verdict(Verdict::Deny { reason }) => ("deny", Some(reason)),
+        Said::Verdict(Verdict::Abstain) => ("abstain", None),
+        Said::Failed(line) => ("failed", Some(line)),
+        Said::Cancelled => ("cancelled", None),
+    }
+}
+
+fn opinion_line(opinion: &Opinion) -> Passed {
+    let (word, why) = said(opinion);
+    let words = Words::new().text("  ").passed(&line(opinion.policy.as_str())).text(": ").text(word);
+    match why {
+        Some(why) => words.text(": ").passed(&line(why)).done(),
+        None => words.done(),
+    }
+}
+
+fn opinion_value(opinion: &Opinion) -> Value {
+    let (word, why) = said(opinion);
+    json!({ "policy": opinion.policy, "epoch": opinion.epoch, "said": word, "why": why })
+}
+
+fn denial_lines(denial: &Denial) -> [Passed; 2] {
+    let code = serde_json::to_value(denial.code).ok();
+    let code = egress_text::<SamePrincipal>(code.as_ref().and_then(Value::as_str).unwrap_or("denied"));
+    let words = match &denial.by {
+        Some(policy) => Words::new().text("denied by ").passed(&line(policy.as_str())),
+        None => Words::new().text("denied"),
+    };
+    let what = words.text(" (").passed(&code).text("): ").passed(&line(&denial.reason)).done();
+    [what, Words::new().text("  what would have to change: ").text(denial.code.remedy()).done()]
+}
+
+fn line(text: &str) -> Passed {
+    one_line_untrusted(text, REASON_CHARS_MAX)
+}
