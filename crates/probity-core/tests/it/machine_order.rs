@@ -55,10 +55,11 @@ proptest! {
     fn a_run_stored_and_read_back_at_any_points_ends_the_same(
         script in some_script(),
         picks in some_picks(),
+        // Not after every outcome for ever: a permit that is lost each time before it could be handed out runs nothing.
         pauses in any::<u64>(),
     ) {
         let whole = play(&script, Schedule::picking(&picks), Trouble::None);
-        let paused = play(&script, Schedule::picking(&picks), Trouble::StoredAfter(pauses));
+        let paused = play(&script, Schedule::picking(&picks), Trouble::StoredAfter(pauses >> 1));
         check_whole(&paused.lines);
         prop_assert_eq!(&paused.ending, &whole.ending);
         prop_assert_eq!(paused.answer(), whole.answer());
