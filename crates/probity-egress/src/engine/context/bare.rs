@@ -216,7 +216,6 @@ fn is_centre(text: &str) -> bool {
 }
 
 /// The id of an S3 access key: 20 capitals and digits, of some services 24 or 61.
-/// Capitals and digits, as many as an S3 access key's id has.
 pub(in super::super) fn is_access_id(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     matches!(text.len(), 20 | 24 | 61)
