@@ -104,6 +104,13 @@ impl ScriptedPolicy {
         self
     }
 
+    /// Judges by the rules with this number.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Arc<AtomicU64>) -> Self {
+        self.epoch = rules;
+        self
+    }
+
     /// What it was asked, in order.
     #[must_use]
     pub fn heard(&self) -> Vec<(CallId, Seat)> {

@@ -15,6 +15,7 @@ mod approvals;
 mod breaking;
 mod cancel;
 mod content;
+mod faults;
 mod gate;
 mod inquiry;
 mod journal;

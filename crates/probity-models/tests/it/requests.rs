@@ -94,7 +94,20 @@ fn request(items: Vec<Arc<Item>>, tool_choice: ToolChoice, has_tools: bool) -> M
 }
 
 fn body(provider: Provider, request: &ModelRequest) -> Value {
-    serde_json::from_slice(&model(provider).request_body(request).unwrap()).unwrap()
+    in_order(serde_json::from_slice(&model(provider).request_body(request).unwrap()).unwrap())
+}
+
+/// The value with the members of its objects by name: in which order the JSON library keeps them hangs on which features
+/// others in the build ask of it, and says nothing to a provider.
+fn in_order(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members: std::collections::BTreeMap<String, Value> = members.into_iter().collect();
+            Value::Object(members.into_iter().map(|(name, value)| (name, in_order(value))).collect())
+        }
+        Value::Array(elements) => Value::Array(elements.into_iter().map(in_order).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+    }
 }
 
 fn rich(provider: Provider, codec: &str, reasoning: Value, signature: Option<Value>) -> Value {
