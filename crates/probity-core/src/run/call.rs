@@ -161,10 +161,13 @@ impl Call {
         let Some(frozen) = &self.frozen else {
             return Heard::Denied(incomplete(seat));
         };
-        let after_pause = self.hearing.is_none() && seat == Seat::ExecuteRecheck;
-        let hearing = self.hearing.get_or_insert_with(|| Judgement::open(Arc::clone(frozen), bench.clone()));
-        let ruling =
-            if after_pause { hearing.hear_after_pause(opinions) } else { hearing.hear(seat, opinions) };
+        let open = || Judgement::open(Arc::clone(frozen), bench.clone());
+        let ruling = match (&mut self.hearing, seat) {
+            // A pause took what the task's own policies said. Only a denial counts here; everybody is heard again.
+            (None, Seat::Inherited) => open().hear(seat, opinions),
+            (None, Seat::ExecuteRecheck) => self.hearing.insert(open()).hear_after_pause(opinions),
+            (hearing, _) => hearing.get_or_insert_with(open).hear(seat, opinions),
+        };
         match ruling {
             Ruling::Allow => Heard::Cleared,
             Ruling::Ask(askers) => Heard::Ask(askers),
@@ -187,6 +190,7 @@ impl Call {
     pub(crate) fn edit(&mut self, tool: ToolName, arguments: Arguments) {
         self.edits += 1;
         (self.frozen, self.question, self.grant, self.hearing) = (None, None, None, None);
+        self.allowed_by.clear();
         self.enter(Stage::Resolving { tool, arguments });
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use probity_contract::{
     Answer, AnswerKind, Bench, Body, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Fact,
-    LimitKind, ModelCallId, ModelReply, Opinion, Prices, ReplyPart, Roster, Said, Seat, Stop, ToolErrorClass,
-    ToolOutcomeKind, Usage, Verdict,
+    Level, LimitKind, ModelCallId, ModelReply, Opinion, Prices, ReplyPart, Roster, Said, Seat, Stop,
+    ToolErrorClass, ToolOutcomeKind, Usage, Verdict,
 };
 use probity_core::{Outcome, Run, SpecError, Step, Unexpected};
 use probity_testkit::{policy_name, principal};
@@ -276,6 +276,44 @@ fn a_stored_run_is_judged_again_and_a_policy_that_changed_its_mind_is_obeyed() {
     let (lines, others) = steps(&mut read);
     assert_eq!(denial(&lines).map(|denial| denial.code), Some(DenialCode::Policy));
     assert!(!others.iter().any(|step| matches!(step, Step::RunTool { .. })));
+}
+
+/// A pause between the seats takes what the task's own policies said; the run goes on, and everybody is heard again.
+#[test]
+fn a_run_stored_between_the_seats_of_two_levels_is_heard_again_and_asks_again() {
+    let roster = || Roster::new(vec![policy_name("plan")]).unwrap();
+    let said = |level, verdict| Opinion { level: Level(level), ..Opinion::own(policy_name("plan"), verdict) };
+    let allow = || Said::Verdict(Verdict::Allow { reason: "yes".to_owned() });
+    let asks = || Said::Verdict(ask());
+    for (recheck, asked) in [(asks(), true), (allow(), false)] {
+        let mut spec = Script::new(Vec::new()).spec();
+        spec.bench = Bench::of(roster()).for_child(roster()).unwrap();
+        let mut run = Run::new(spec).unwrap();
+        let call = CallId(1);
+        let result = Ok(reply(vec![act("p1")], Stop::ToolCalls));
+        let outcomes = [
+            Outcome::ModelReplied { call: ModelCallId(1), result },
+            Outcome::Resolved { call, result: Ok(Vec::new()) },
+            Outcome::Judged { call, seat: Seat::Adjudicate, opinions: vec![said(0, asks())] },
+        ];
+        for outcome in outcomes {
+            steps(&mut run);
+            run.feed(0, outcome).unwrap();
+        }
+        let (_, others) = steps(&mut run);
+        assert!(matches!(&others[..], [Step::Judge { seat: Seat::Inherited, .. }]), "{others:?}");
+        let mut run: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+        let opinions = vec![said(1, allow())];
+        run.feed(0, Outcome::Judged { call, seat: Seat::Inherited, opinions }).unwrap();
+        let (_, others) = steps(&mut run);
+        assert!(matches!(&others[..], [Step::Judge { seat: Seat::ExecuteRecheck, .. }]), "{others:?}");
+        let opinions = vec![said(0, recheck), said(1, allow())];
+        run.feed(0, Outcome::Judged { call, seat: Seat::ExecuteRecheck, opinions }).unwrap();
+        let (lines, others) = steps(&mut run);
+        assert!(denial(&lines).is_none(), "{lines:?}");
+        assert_eq!(matches!(&others[..], [Step::Ask { .. }]), asked, "{others:?}");
+        assert_eq!(matches!(&others[..], [Step::RunTool { .. }]), !asked, "{others:?}");
+    }
 }
 
 /// A spec is checked when it is used, whoever wrote it.
