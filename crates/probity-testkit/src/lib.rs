@@ -15,6 +15,7 @@ mod model;
 mod names;
 mod policy;
 mod redaction;
+mod scenarios;
 mod tool;
 mod watcher;
 
@@ -32,6 +33,7 @@ pub use redaction::{
     RedactionFigure, RedactionLabel, RedactionOutcome, RedactionRow, RedactionScore, RedactionTarget, Share,
     redaction_figures, redaction_rows, removed_by_pass,
 };
+pub use scenarios::{ScenarioRow, scenario_rows};
 pub use tool::{Acts, ScriptedTool, Start};
 pub use watcher::Watcher;
 

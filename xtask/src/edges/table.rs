@@ -17,6 +17,7 @@ pub(super) const PLACES: &[(&str, Place)] = &[
     ("probity-egress", Place::Level(0)),
     ("probity-contract", Place::Level(1)),
     ("probity-egress-io", Place::Level(1)),
+    ("probity-bindings", Place::Level(2)),
     ("probity-trace", Place::Level(2)),
     (CORE, Place::Level(3)),
     ("probity-cedar", Place::Level(4)),
