@@ -1,9 +1,9 @@
 //! What becomes of the calls of a run that was read back, by the driver it had or by another.
 
-use probity_contract::{CallId, Effect};
+use probity_contract::{CallId, DenialCode, Effect, Seat, ToolSpec};
 
-use super::Run;
-use super::call::Stage;
+use super::call::{Call, Stage};
+use super::{Run, words};
 
 impl Run {
     /// Makes calls whole that were read back: a permit is not stored.
@@ -15,6 +15,22 @@ impl Run {
                 // The record tells of the start, so the tool may have had the permit.
                 self.settle_unknown(id);
             }
+        }
+        self.deny_calls_of_other_tools();
+    }
+
+    /// A call is bound to its tool's definition. Whoever changes that in a stored run has not changed what was judged, and
+    /// what was judged is not what would run.
+    fn deny_calls_of_other_tools(&mut self) {
+        let is_other = |call: &&Call| {
+            let now = self.state.spec.tool(&call.tool).map(ToolSpec::digest);
+            call.frozen.as_ref().is_some_and(|frozen| Some(frozen.facts().tool_digest) != now)
+        };
+        let open = self.state.calls.values();
+        let open = open.filter(|call| !matches!(call.stage, Stage::Running | Stage::Settled(_)));
+        for id in open.filter(is_other).map(|call| call.id).collect::<Vec<_>>() {
+            let reason = "the tool is not any more the one that the call was made for".to_owned();
+            self.deny(id, words::denial(DenialCode::ToolChanged, Seat::Targets, reason));
         }
     }
 

@@ -12,9 +12,11 @@
 
 mod answers;
 mod approvals;
+mod bindings;
 mod breaking;
 mod cancel;
 mod content;
+mod desk;
 mod faults;
 mod gate;
 mod inquiry;
