@@ -128,3 +128,26 @@ pub fn consume(
         Some(_) => Outcome::Reached,
     })
 }
+
+/// The edges and fields at which something else than what was approved is executed, at whatever moment it is replaced.
+///
+/// # Errors
+/// When the gate cannot be set up, which no value of an action leads to.
+pub fn reached(
+    topology: &Topology,
+    repair: Repair,
+    door: Door,
+    action: &Action,
+) -> Result<Vec<(usize, Field)>, GateError> {
+    let mut reached = Vec::new();
+    for (edge, field) in topology.replaceable() {
+        for moment in Moment::ALL {
+            let attack = Attack { edge, field, moment };
+            let outcome = consume(topology, repair, door, action, Some(attack), false)?;
+            if outcome == Outcome::Reached && !reached.contains(&(edge, field)) {
+                reached.push((edge, field));
+            }
+        }
+    }
+    Ok(reached)
+}

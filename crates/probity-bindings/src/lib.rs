@@ -23,7 +23,7 @@ mod topology;
 
 pub use action::{Action, Field};
 pub use build::{Build, Door};
-pub use consumer::{Attack, Moment, Outcome, consume};
+pub use consumer::{Attack, Moment, Outcome, consume, reached};
 pub use gate::{Approval, GateError};
 pub use repair::Repair;
 pub use topology::{Edge, TOPOLOGIES, Topology};

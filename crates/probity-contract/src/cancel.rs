@@ -2,9 +2,10 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use event_listener::{Event, listener};
+
+use crate::sync::Latch;
 
 /// A cancellation signal, shared by everything that works for one task.
 ///
@@ -14,10 +15,16 @@ pub struct Cancel {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
-    fired: AtomicBool,
+    fired: Latch,
     event: Event,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self { fired: Latch::new(), event: Event::new() }
+    }
 }
 
 impl Cancel {
@@ -29,24 +36,25 @@ impl Cancel {
 
     /// Fires the signal and wakes all who wait for it.
     pub fn fire(&self) {
-        self.shared.fired.store(true, Ordering::SeqCst);
-        self.shared.event.notify(usize::MAX);
+        if self.shared.fired.fire() {
+            self.shared.event.notify(usize::MAX);
+        }
     }
 
     /// Whether the signal has fired.
     #[must_use]
     pub fn is_fired(&self) -> bool {
-        self.shared.fired.load(Ordering::SeqCst)
+        self.shared.fired.is_fired()
     }
 
     /// Ends when the signal has fired; at once if it already has.
     pub fn fired(&self) -> impl Future<Output = ()> + Send + 'static {
         let shared = Arc::clone(&self.shared);
         async move {
-            while !shared.fired.load(Ordering::SeqCst) {
+            while !shared.fired.is_fired() {
                 listener!(shared.event => waiting);
                 // Checked again after listening began, so a signal between the two is not missed.
-                if shared.fired.load(Ordering::SeqCst) {
+                if shared.fired.is_fired() {
                     return;
                 }
                 waiting.await;

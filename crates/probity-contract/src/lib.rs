@@ -18,6 +18,7 @@ mod policy;
 mod ports;
 mod record;
 mod shown;
+mod sync;
 mod tool;
 
 pub use cancel::Cancel;

@@ -2,12 +2,14 @@
 
 use probity_egress::{SamePrincipal, egress_error};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::cancel::Cancel;
 use crate::digest::Digest;
 use crate::future::BoxFuture;
 use crate::gate::{FrozenCall, Seat};
 use crate::ids::PolicyName;
+use crate::json::Arguments;
 
 /// Something that judges tool calls.
 ///
@@ -20,7 +22,8 @@ pub trait Policy: Send + Sync {
     /// What it judges by now: differs whenever its rules do, and is the same for the same rules in every process.
     ///
     /// It is read before and after each judgement; where the two differ, the judgement is void and asked for again. A
-    /// person's approval is bound to it, beside the policy's name. The default never changes, for rules that are code.
+    /// person's approval is bound to it, beside the policy's name. A policy whose rules change while it lives changes the
+    /// rules first and this after, so that no verdict by older rules stands under the name of newer ones. The default never changes, for rules that are code.
     fn epoch(&self) -> Digest {
         Digest::of("probity.policy-epoch.v1", &[b"code"])
     }
@@ -60,6 +63,58 @@ pub enum Verdict {
     },
 }
 
+impl Verdict {
+    /// Reads a verdict that comes from outside: an object with the members `verdict` (`abstain`, `allow`, `ask` or `deny`)
+    /// and, but for the first, `reason`, which must say something. Nothing else may stand in it.
+    ///
+    /// A program that is asked over a pipe or a network can answer anything; what is not exactly a verdict is none.
+    ///
+    /// # Errors
+    /// When it is no verdict. The words tell its shape and nothing of what it says.
+    pub fn from_json(text: &str) -> Result<Self, PolicyError> {
+        read(text).map_err(|shape| PolicyError(Box::new(Malformed(shape))))
+    }
+}
+
+fn read(text: &str) -> Result<Verdict, &'static str> {
+    let members = match serde_json::from_str(text) {
+        // A member that stands twice means one thing to one reader and another to the next.
+        Ok(Value::Object(members)) if Arguments::parse(text).is_ok() => members,
+        Ok(Value::Object(_)) => return Err("an object that readers could understand differently"),
+        Ok(Value::Null) => return Err("null"),
+        Ok(Value::Bool(_)) => return Err("true or false"),
+        Ok(Value::Number(_)) => return Err("a number"),
+        Ok(Value::String(_)) => return Err("a text"),
+        Ok(Value::Array(_)) => return Err("a list"),
+        Err(_) => return Err("no JSON"),
+    };
+    let text_of = |name| match members.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err("an object with a member that is no text"),
+    };
+    let (verdict, reason) = (text_of("verdict")?, text_of("reason")?);
+    if members.len() != usize::from(verdict.is_some()) + usize::from(reason.is_some()) {
+        return Err("an object with an unknown member");
+    }
+    let verdict = verdict.ok_or("an object without the member `verdict`")?;
+    if verdict == "abstain" {
+        return reason.map_or(Ok(Verdict::Abstain), |_| Err("an abstention with a reason"));
+    }
+    let reason = reason.filter(|reason| !reason.trim().is_empty()).ok_or("a verdict without a reason");
+    match verdict.as_str() {
+        "allow" => Ok(Verdict::Allow { reason: reason? }),
+        "ask" => Ok(Verdict::Ask { reason: reason? }),
+        "deny" => Ok(Verdict::Deny { reason: reason? }),
+        _ => Err("an object with an unknown verdict"),
+    }
+}
+
+/// Something came from outside that is no verdict.
+#[derive(Debug, thiserror::Error)]
+#[error("it answered with {0} where a verdict was needed")]
+struct Malformed(&'static str);
+
 /// Why a policy could not judge. The words are redacted and cut to one line before the model reads them;
 /// `Display` and `Debug` have passed as well.
 #[derive(thiserror::Error)]
@@ -72,4 +127,14 @@ impl PolicyError {
     pub fn new(words: impl Into<String>) -> Self {
         Self(words.into().into())
     }
+
+    /// Whether the policy has answered with something that is no verdict.
+    #[must_use]
+    pub fn is_malformed(&self) -> bool {
+        self.0.is::<Malformed>()
+    }
 }
+
+#[cfg(test)]
+#[path = "policy_tests.rs"]
+mod tests;

@@ -117,7 +117,7 @@ pub struct Failure {
     pub tool: Option<Egress<SamePrincipal>>,
     /// Who failed: a policy, a tool, or `approver`.
     pub who: Egress<SamePrincipal>,
-    /// The sort of failure: `error`, `panic` or `timeout`.
+    /// The sort of failure: `error`, `panic`, `timeout`, or `malformed` where a policy answered with what is no verdict.
     pub class: &'static str,
     /// One redacted line.
     pub text: Egress<SamePrincipal>,

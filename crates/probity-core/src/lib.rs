@@ -7,10 +7,12 @@ mod driver;
 mod gate;
 mod run;
 mod schema;
+mod sync;
 mod task;
 
 pub use driver::{Finished, Heard, Host, Inquiry, StartError, SystemClock, run_task};
 pub use gate::{Otherwise, RuleError, RuleLists, RulePolicy};
 pub use run::{FirstItem, Outcome, Run, RunSpec, SpecError, Step, Unexpected};
 pub use schema::SchemaError;
+pub use sync::Used;
 pub use task::Task;

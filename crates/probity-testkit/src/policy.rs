@@ -15,6 +15,8 @@ use crate::{break_down, lock};
 pub enum Judges {
     /// It says this.
     Says(Verdict),
+    /// It asks somebody over a wire, who answers with this text.
+    Answers(String),
     /// It errs with these words.
     Fails(String),
     /// It panics with these words.
@@ -146,6 +148,7 @@ impl Policy for ScriptedPolicy {
             let allow = Verdict::Allow { reason: "allowed by the script".to_owned() };
             match (self.judges)(call, seat) {
                 Judges::Says(verdict) => Ok(verdict),
+                Judges::Answers(text) => Verdict::from_json(&text),
                 Judges::Fails(words) => Err(PolicyError::new(words)),
                 Judges::Panics(words) => break_down(words),
                 Judges::Hangs => std::future::pending().await,

@@ -13,6 +13,7 @@ use probity_egress::{Egress, SamePrincipal, egress_error, egress_panic, one_line
 use super::owned::Owned;
 use super::watch::{Broken, Watch};
 use crate::run::Outcome;
+use crate::sync::Reading;
 use crate::task::Above;
 
 /// Times that a policy is asked whose rules change while it judges.
@@ -79,7 +80,7 @@ async fn ask(
     };
     let (class, line): (&str, Egress<SamePrincipal>) = match tokio::time::timeout(timeout, judged).await {
         Ok(Ok(Ok((verdict, epoch)))) => return (Said::Verdict(verdict), Some(epoch)),
-        Ok(Ok(Err(words))) => ("error", words),
+        Ok(Ok(Err(broken))) => broken,
         Ok(Err(broken)) => match broken.try_into_panic() {
             Ok(payload) => ("panic", egress_panic(payload)),
             Err(_aborted) => ("error", Egress::fixed("the policy was stopped")),
@@ -103,13 +104,16 @@ async fn steadily(
     call: &FrozenCall,
     seat: Seat,
     cancel: &Cancel,
-) -> Result<(Verdict, Digest), Egress<SamePrincipal>> {
+) -> Result<(Verdict, Digest), (&'static str, Egress<SamePrincipal>)> {
     for _ in 0..TRIES_MAX {
-        let epoch = policy.epoch();
-        let verdict = policy.judge(call, seat, cancel).await.map_err(|error| egress_error(&error))?;
-        if policy.epoch() == epoch {
+        let reading = Reading::begin(policy.epoch());
+        let verdict = policy.judge(call, seat, cancel).await.map_err(|error| {
+            let class = if error.is_malformed() { "malformed" } else { "error" };
+            (class, egress_error(&error))
+        })?;
+        if let Some(epoch) = reading.end(policy.epoch()) {
             return Ok((verdict, epoch));
         }
     }
-    Err(Egress::fixed("its rules kept changing while it judged"))
+    Err(("error", Egress::fixed("its rules kept changing while it judged")))
 }

@@ -17,9 +17,11 @@ mod breaking;
 mod cancel;
 mod content;
 mod desk;
+mod exploring;
 mod faults;
 mod gate;
 mod inquiry;
+mod interleavings;
 mod journal;
 mod limits;
 mod machine;
@@ -29,9 +31,14 @@ mod model;
 mod observer;
 mod output;
 mod parallel;
+mod peer;
 mod record_check;
 mod scene;
 mod seats;
 mod simulator;
 mod snapshot;
 mod tools;
+
+/// Counts the memory that is asked for.
+#[global_allocator]
+static ALLOCATOR: &stats_alloc::StatsAlloc<std::alloc::System> = &stats_alloc::INSTRUMENTED_SYSTEM;

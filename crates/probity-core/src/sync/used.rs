@@ -1,0 +1,36 @@
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use super::atomics::Mutex;
+
+/// What was used up, for all threads that share it and as long as it lives.
+///
+/// Of any number who use one thing, at once or one after the other, exactly one is the first.
+#[derive(Debug)]
+pub struct Used<K> {
+    used: Mutex<HashSet<K>>,
+}
+
+impl<K: Eq + Hash> Used<K> {
+    /// Nothing was used.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { used: Mutex::new(HashSet::new()) }
+    }
+
+    /// Uses it. Tells whether this was the first time.
+    #[must_use]
+    pub fn is_first(&self, what: K) -> bool {
+        match self.used.lock() {
+            Ok(mut used) => used.insert(what),
+            // A set is whole whatever panicked beside it.
+            Err(poisoned) => poisoned.into_inner().insert(what),
+        }
+    }
+}
+
+impl<K: Eq + Hash> Default for Used<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,174 @@
+//! Every interleaving of what threads share, by a model checker: the small modules on their very text, and the machine
+//! behind a lock.
+
+#[path = "../../src/sync/steady.rs"]
+mod steady;
+#[path = "../../src/sync/used.rs"]
+#[expect(unreachable_pub, reason = "public where it is used")]
+mod used;
+
+/// The model checker's primitives, in the place of the standard library's.
+mod atomics {
+    pub(super) use loom::sync::Mutex;
+}
+
+use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+use probity_contract::{
+    Answer, AnswerKind, Digest, Effect, Emission, Fact, ModelCallId, Opinion, PendingCall, ReplyPart, Said,
+    Verdict,
+};
+use probity_core::Run;
+use probity_testkit::{policy_name, principal};
+
+use crate::desk::{Desk, Owed, answered, approve, finished, judged, replied, spec, told, tool};
+use steady::Reading;
+use used::Used;
+
+/// Two to four use one approval: one is the first, whoever else uses what else.
+#[test]
+fn i20_of_all_who_redeem_a_grant_one_is_the_first() {
+    for many in 2..=4 {
+        // Four at once have more interleavings than are worth the time; two switches find what there is to find.
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = (many > 2).then_some(2);
+        model.check(move || {
+            let (used, first) = (Arc::new(Used::new()), Arc::new(AtomicUsize::new(0)));
+            let redeem = |_| {
+                let (used, first) = (Arc::clone(&used), Arc::clone(&first));
+                thread::spawn(move || {
+                    if used.is_first(Digest::of("test", &[b"this"])) {
+                        first.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            };
+            // The thread of the model redeems too.
+            let threads: Vec<_> = (1..many).map(redeem).collect();
+            let own = used.is_first(Digest::of("test", &[b"this"]));
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert_eq!(first.load(Ordering::Relaxed) + usize::from(own), 1);
+            assert!(used.is_first(Digest::of("test", &[b"another"])), "another is not used by that");
+        });
+    }
+}
+
+/// Rules change while policies judge: an opinion that counts under a number was never worked out by older rules.
+#[test]
+fn i51_an_opinion_under_older_rules_never_counts_under_newer_ones() {
+    loom::model(|| {
+        // Rule 0 allows, rules 1 and 2 deny; each has its number.
+        let (rules, epoch) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let changing = {
+            let (rules, epoch) = (Arc::clone(&rules), Arc::clone(&epoch));
+            thread::spawn(move || {
+                for number in 1..=2 {
+                    // In the order that the port asks for.
+                    rules.store(number, Ordering::SeqCst);
+                    epoch.store(number, Ordering::SeqCst);
+                }
+            })
+        };
+        let judge = || {
+            let reading = Reading::begin(epoch.load(Ordering::SeqCst));
+            let judged_by = rules.load(Ordering::SeqCst);
+            reading.end(epoch.load(Ordering::SeqCst)).map(|epoch| (judged_by, epoch))
+        };
+        let said = judge();
+        if let Some((judged_by, epoch)) = said {
+            assert!(judged_by >= epoch, "rules {judged_by} under number {epoch}");
+        }
+        changing.join().unwrap();
+        // When all is quiet, whatever was said before is known by its number to be of before.
+        let now = judge().unwrap();
+        assert_eq!(now, (2, 2));
+        if let Some((judged_by, epoch)) = said {
+            assert!(epoch != now.1 || judged_by == 2, "an old opinion under the number in force");
+        }
+    });
+}
+
+/// The bytes of a thread that runs the machine: that takes more than the model checker's own threads have.
+const STACK_BYTES: usize = 4 * 1024 * 1024;
+
+fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> thread::JoinHandle<T> {
+    // It counts in words.
+    thread::Builder::new().stack_size(STACK_BYTES / 8).spawn(work).unwrap()
+}
+
+fn asks() -> Vec<Opinion> {
+    vec![Opinion::own(policy_name("careful"), Said::Verdict(Verdict::Ask { reason: "sure?".to_owned() }))]
+}
+
+fn pay(desk: &mut Desk) {
+    let fed = match desk.open[0].clone() {
+        Owed::Model(ModelCallId(1)) => {
+            desk.feed(replied(ModelCallId(1), vec![ReplyPart::call("p", "act", "{}")]))
+        }
+        Owed::Model(call) => desk.feed(replied(call, vec![ReplyPart::text("done")])),
+        Owed::Targets(call, _) => desk.feed(told(call, Vec::new())),
+        Owed::Opinions(call, seat) => desk.feed(judged(&call, seat, asks())),
+        Owed::Answer(question) => desk.feed(answered(&question, Answer::Nobody)),
+        Owed::Tool(call) => desk.feed(finished(call.id(), "done")),
+    };
+    fed.unwrap();
+}
+
+/// The run at its question, as it is stored.
+fn stored() -> (String, PendingCall) {
+    let mut desk = Desk::new(Run::new(spec(vec![tool("act", Effect::Once)])).unwrap());
+    while desk.question().is_none() {
+        pay(&mut desk);
+    }
+    (desk.stored(), desk.question().unwrap())
+}
+
+/// Several answers to one question come at once: one moves the run, the others are written down as void, and the tool starts
+/// at most once. The real machine behind a lock, as a driver has it.
+#[test]
+fn i29_i20_of_several_answers_at_once_one_counts_and_the_others_are_void() {
+    let (stored, question) = stored();
+    let refuse = || Answer::Refuse { by: principal("eve"), reason: "no".to_owned(), for_good: false };
+    for many in 2..=3 {
+        let (stored, question) = (stored.clone(), question.clone());
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(move || {
+            let (stored, question) = (stored.clone(), question.clone());
+            let threads = spawn(move || {
+                let mut run: Run = serde_json::from_str(&stored).unwrap();
+                run.abandon_outstanding();
+                let desk = Arc::new(Mutex::new(Desk::new(run)));
+                let answer = |at: usize| {
+                    let (desk, question) = (Arc::clone(&desk), question.clone());
+                    spawn(move || {
+                        let answer = if at == 1 { refuse() } else { approve() };
+                        desk.lock().unwrap().feed(answered(&question, answer)).is_ok()
+                    })
+                };
+                let threads: Vec<_> = (0..many).map(answer).collect();
+                let taken = threads.into_iter().filter(|_| true).map(|thread| thread.join().unwrap());
+                assert_eq!(taken.filter(|taken| *taken).count(), 1, "one answer moves the run");
+                let mut desk = desk.lock().unwrap();
+                while desk.ending.is_none() {
+                    pay(&mut desk);
+                }
+                assert!(desk.started.len() <= 1);
+                let is_void = |line: &&Emission| match line {
+                    Emission::Entry(entry) => {
+                        matches!(entry.fact, Fact::Answered { answer: AnswerKind::Void, .. })
+                    }
+                    Emission::Part(_) => false,
+                };
+                assert_eq!(
+                    desk.lines.iter().filter(is_void).count(),
+                    many - 1,
+                    "the others are written down"
+                );
+            });
+            threads.join().unwrap();
+        });
+    }
+}

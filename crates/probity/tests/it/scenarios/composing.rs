@@ -1,0 +1,150 @@
+//! Several policies and one call.
+
+use std::sync::Arc;
+
+use probity_contract::{Answer, Bench, Level, Opinion, Roster, Ruling, Said, Seat, Tool as _, Verdict};
+use probity_testkit::{Judges, ScenarioRow, ScriptedApprover, ScriptedPolicy, policy_name, principal};
+use serde_json::Value;
+
+use super::Checked;
+use super::stage::{Decision, Seen, scripted_tool, stage, tool_name, wanted};
+use super::words::{Clause, Does, clauses, policy, rules, says};
+
+pub(super) async fn check(row: &ScenarioRow) -> Checked {
+    if says(row, &["monoton", "a set d", "add any policy"]) {
+        monotone();
+    } else if says(row, &["transform", "rewrite"]) {
+        edited(row).await;
+    } else {
+        in_every_order(row).await;
+    }
+    Checked::Held
+}
+
+/// Plays the policies in every order, in the task and above it; a clause with a pattern is a rule.
+async fn in_every_order(row: &ScenarioRow) {
+    let clauses = clauses(row);
+    let wants = wanted(row.expected("decision").unwrap());
+    for order in orders(&clauses) {
+        let seen = played(row, &order, false).await;
+        seen.expect(row);
+        if wants == [Decision::Deny] {
+            assert!(!seen.asked(), "a denial is never softened to a question");
+        }
+        // A task above that says the same narrows the same.
+        assert!(wants.contains(&played(row, &order, true).await.decision()));
+    }
+}
+
+async fn played(row: &ScenarioRow, clauses: &[Clause], above: bool) -> Seen {
+    let tool = scripted_tool(row);
+    let mut stage = stage(row, &tool_name(row), &row.arguments()).tool(&tool);
+    for clause in clauses {
+        let is_rule =
+            clause.pattern.is_some() && matches!(clause.does, Does::Allows | Does::Asks | Does::Denies);
+        let policy = if is_rule {
+            rules(clause, tool.spec())
+        } else {
+            Arc::new(policy(&clause.name, std::slice::from_ref(clause), &row.arguments(), 0))
+        };
+        if above { stage.above.push(policy) } else { stage.policies.push(policy) }
+    }
+    if above {
+        stage = stage.policy(ScriptedPolicy::allowing());
+    }
+    stage.play().await
+}
+
+fn orders(clauses: &[Clause]) -> Vec<Vec<Clause>> {
+    let Some((first, rest)) = clauses.split_first() else { return vec![Vec::new()] };
+    let rest = orders(rest);
+    let inserted = |order: &Vec<Clause>| {
+        let at = |at: usize| {
+            let mut order = order.clone();
+            order.insert(at, first.clone());
+            order
+        };
+        (0..=order.len()).map(at).collect::<Vec<_>>()
+    };
+    rest.iter().flat_map(inserted).collect()
+}
+
+/// Every set of up to four verdicts and every verdict that is added to it: never more is allowed than before.
+fn monotone() {
+    let said = |at: usize| {
+        let reason = || "because".to_owned();
+        match at {
+            0 => Said::Verdict(Verdict::Allow { reason: reason() }),
+            1 => Said::Verdict(Verdict::Ask { reason: reason() }),
+            2 => Said::Verdict(Verdict::Deny { reason: reason() }),
+            3 => Said::Verdict(Verdict::Abstain),
+            _ => Said::Failed("it broke".to_owned()),
+        }
+    };
+    let rank = |set: &[usize]| {
+        let names: Vec<_> = (0..set.len()).map(|at| policy_name(&format!("p{at}"))).collect();
+        let opinion = |(name, at): (&probity_contract::PolicyName, &usize)| Opinion {
+            level: Level::OWN,
+            policy: name.clone(),
+            epoch: None,
+            said: said(*at),
+        };
+        let opinions: Vec<Opinion> = names.iter().zip(set).map(opinion).collect();
+        match Bench::of(Roster::new(names).unwrap()).rule(Seat::Adjudicate, &opinions) {
+            Ruling::Allow => 0,
+            Ruling::Ask(_) => 1,
+            Ruling::Deny(_) => 2,
+        }
+    };
+    let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+    for size in 0..=4 {
+        for set in sets.iter().filter(|set| set.len() == size) {
+            for added in 0..5 {
+                let with: Vec<usize> = set.iter().copied().chain([added]).collect();
+                // Where nobody spoke at all the call was denied for want of anybody; the first who allows, allows. Nobody
+                // who denied, failed or asked is overruled.
+                let silent = set.iter().all(|at| *at == 3);
+                assert!(silent || rank(&with) >= rank(set), "{set:?} and {added}");
+            }
+        }
+        let longer: Vec<Vec<usize>> = sets
+            .iter()
+            .filter(|set| set.len() == size)
+            .flat_map(|set| (0..5).map(move |added| set.iter().copied().chain([added]).collect()))
+            .collect();
+        sets.extend(longer);
+    }
+}
+
+/// Interceptors that change a call before it is frozen are not built. What can change a call is a person's edit, and the
+/// promise is the same: what was changed comes before everybody again, and that ends.
+async fn edited(row: &ScenarioRow) {
+    let tool = scripted_tool(row);
+    let words = row.policies();
+    // `… transforms path a.txt->/etc/passwd`: from where, to where. Where nothing is named, the change goes on for ever.
+    let arrow = words.iter().find_map(|words| words.split_once("->"));
+    let to = arrow.map(|(_, to)| to.split_whitespace().next().unwrap_or_default().to_owned());
+    let forbidden =
+        words.iter().find_map(|words| words.split_once("denies ").map(|(_, what)| what.to_owned()));
+    let careful = ScriptedPolicy::new("P1", Judges::asks("sure?"));
+    let strict = ScriptedPolicy::by("P2", move |call, _| {
+        let path = call.arguments().to_value()["path"].as_str().unwrap_or_default().to_owned();
+        let prefix = forbidden.as_deref().map(|what| what.trim_end_matches('*'));
+        let denies = prefix.is_some_and(|prefix| path.starts_with(prefix));
+        if denies { Judges::denies("never there") } else { Judges::allows() }
+    });
+    let changes = move |arguments: &Value| {
+        let mut arguments = arguments.clone();
+        let before = arguments["path"].as_str().unwrap_or_default().to_owned();
+        arguments["path"] = Value::from(to.clone().unwrap_or(format!("{before}+")));
+        arguments.to_string()
+    };
+    let person = ScriptedApprover::new(move |question| {
+        let arguments = changes(&question.call().arguments().to_value());
+        Some(Answer::Edit { by: principal("eve"), arguments })
+    });
+    let mut stage = stage(row, &tool_name(row), &row.arguments()).tool(&tool).policy(strict).policy(careful);
+    stage.approver = Some(Arc::new(person.clone()));
+    stage.play().await.expect(row);
+    assert!(!person.asked().is_empty() && person.asked().len() <= 16, "rounds are bounded");
+}

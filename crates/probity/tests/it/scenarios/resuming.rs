@@ -1,0 +1,307 @@
+//! Runs that are stored and taken up again, on the machine itself.
+//!
+//! How a run is stored and read back stands in one place, [`reopened`]: what a sealed checkpoint adds is added there.
+
+use std::sync::{Arc, Barrier, Mutex};
+
+use probity_contract::{
+    Answer, AnswerKind, CallId, Effect, Emission, Fact, Level, ModelCallId, Opinion, PendingCall, ReplyPart,
+    Said, ToolOutcomeKind, Verdict,
+};
+use probity_core::{Outcome, Run, Unexpected};
+use probity_testkit::{ScenarioRow, policy_name, principal};
+use serde_json::Value;
+
+use super::desk::{Desk, Owed, answered, approve, finished, judged, replied, spec, told, tool};
+use super::stage::{Decision, tool_name, wanted};
+
+/// Another driver takes the run up from its stored form, if that can be read.
+fn reopened(desk: &Desk, stored: &str) -> Option<Desk> {
+    desk.taken_up(stored).ok()
+}
+
+fn opinions(verdict: Verdict) -> Vec<Opinion> {
+    vec![Opinion {
+        level: Level::OWN,
+        policy: policy_name("careful"),
+        epoch: None,
+        said: Said::Verdict(verdict),
+    }]
+}
+
+fn asks() -> Verdict {
+    Verdict::Ask { reason: "sure?".to_owned() }
+}
+
+fn denies() -> Verdict {
+    Verdict::Deny { reason: "not any more".to_owned() }
+}
+
+/// A run that has come to its question about the row's call with these arguments.
+pub(super) fn asking(row: &ScenarioRow, arguments: &Value) -> (PendingCall, Desk) {
+    let name = tool_name(row);
+    let mut desk = Desk::new(Run::new(spec(vec![tool(&name, Effect::Once)])).unwrap());
+    let part = ReplyPart::call("p1", &name, arguments.to_string());
+    desk.feed(replied(ModelCallId(1), vec![part])).unwrap();
+    while desk.question().is_none() {
+        pay(&mut desk, &asks());
+    }
+    (desk.question().unwrap(), desk)
+}
+
+/// Pays the oldest debt, the policy saying this. People are not there.
+fn pay(desk: &mut Desk, verdict: &Verdict) {
+    try_to_pay(desk, verdict).unwrap();
+}
+
+fn try_to_pay(desk: &mut Desk, verdict: &Verdict) -> Result<(), Unexpected> {
+    match desk.open[0].clone() {
+        Owed::Model(call) => desk.feed(replied(call, vec![ReplyPart::text("done")])),
+        Owed::Targets(call, _) => desk.feed(told(call, Vec::new())),
+        Owed::Opinions(call, seat) => desk.feed(judged(&call, seat, opinions(verdict.clone()))),
+        Owed::Answer(question) => desk.feed(answered(&question, Answer::Nobody)),
+        Owed::Tool(call) => desk.feed(finished(call.id(), "done")),
+    }
+}
+
+/// The same for a run that was written to and need not make sense: it may wait for what nobody owes, and for nothing.
+fn go_on_whatever(mut desk: Desk, verdict: &Verdict) -> Desk {
+    for _ in 0..100 {
+        if desk.ending.is_some() || desk.open.is_empty() {
+            break;
+        }
+        if try_to_pay(&mut desk, verdict).is_err() {
+            desk.open.remove(0);
+        }
+    }
+    desk
+}
+
+/// Lets the run go on to its end, the policy saying this.
+fn go_on(mut desk: Desk, verdict: &Verdict) -> Desk {
+    while desk.ending.is_none() {
+        pay(&mut desk, verdict);
+    }
+    desk
+}
+
+fn facts(lines: &[Emission]) -> Vec<Fact> {
+    let facts = lines.iter().filter_map(|line| match line {
+        Emission::Entry(entry) => Some(entry.fact.clone()),
+        Emission::Part(_) => None,
+    });
+    facts.collect()
+}
+
+fn is_void(fact: &Fact) -> bool {
+    matches!(fact, Fact::Answered { answer: AnswerKind::Void, .. })
+}
+
+/// An approval does not outrank what is said now.
+pub(super) fn under_other_rules(row: &ScenarioRow) {
+    let (question, desk) = asking(row, &row.arguments());
+    // Answered before the pause, and after.
+    for answered_before in [true, false] {
+        let mut desk = reopened(&desk, &desk.stored()).unwrap();
+        if answered_before {
+            desk.feed(answered(&question, approve())).unwrap();
+        }
+        let mut desk = reopened(&desk, &desk.stored()).unwrap();
+        if !answered_before {
+            desk.feed(answered(&question, approve())).unwrap();
+        }
+        let desk = go_on(desk, &denies());
+        assert!(desk.started.is_empty(), "{:?}", desk.started);
+        assert!(facts(&desk.lines).iter().any(|fact| matches!(fact, Fact::Denied { .. })));
+    }
+    // Nothing changed, it runs.
+    let mut desk = reopened(&desk, &desk.stored()).unwrap();
+    desk.feed(answered(&question, approve())).unwrap();
+    assert_eq!(go_on(desk, &asks()).started.len(), 1);
+    assert_eq!(wanted(row.expected("decision").unwrap()), [Decision::Deny]);
+}
+
+/// Bytes of the stored question are flipped, and answers are taken from one run to another.
+pub(super) fn tampered(row: &ScenarioRow) {
+    let (question, desk) = asking(row, &row.arguments());
+    let stored = desk.stored();
+    let digest = question.call().digest();
+    let bytes = stored.as_bytes();
+    // Not every byte of a run stands for something that an approval is bound to. Whatever can be read back must not run
+    // anything but the approved call.
+    let mut refused = 0;
+    for at in 0..bytes.len() {
+        let mut flipped = bytes.to_vec();
+        flipped[at] ^= 1;
+        let Some(mut desk) = String::from_utf8(flipped).ok().and_then(|text| reopened(&desk, &text)) else {
+            continue;
+        };
+        let _void = desk.feed(answered(&question, approve()));
+        let desk = go_on_whatever(desk, &asks());
+        assert!(desk.started.iter().all(|call| call.digest() == digest), "byte {at}: another call runs");
+        assert!(desk.started.len() <= 1, "byte {at}: it runs twice");
+    }
+
+    assert!(refused > bytes.len() / 4, "{refused} of {} flipped bytes are noticed", bytes.len());
+
+    // The approval of one run's question in another run.
+    let mut arguments = row.arguments();
+    arguments["content"] = Value::from("something else");
+    let (foreign, mut other) = asking(row, &arguments);
+    assert_ne!(foreign.binding(), question.binding());
+    assert!(other.feed(answered(&question, approve())).is_err());
+    assert!(go_on(other, &asks()).started.is_empty());
+    // And the question itself put into the other run.
+    let mut state: Value = serde_json::from_str(&stored).unwrap();
+    state["calls"]["1"]["question"] = serde_json::to_value(&foreign).unwrap();
+    if let Some(mut desk) = reopened(&desk, &state.to_string()) {
+        let _void = desk.feed(answered(&foreign, approve()));
+        let desk = go_on(desk, &asks());
+        assert!(desk.started.is_empty(), "an approval of another call is taken");
+    }
+    assert!(wanted(row.expected("decision").unwrap()).contains(&Decision::Deny));
+}
+
+/// An answer that was made up: its binding stands for no question that was put.
+pub(super) fn forged(row: &ScenarioRow) {
+    let (question, mut desk) = asking(row, &row.arguments());
+    let foreign = probity_contract::Digest::of("test", &[b"forged"]);
+    for (call, binding) in
+        [(CallId(1), foreign), (CallId(1), question.call().digest()), (CallId(2), question.binding())]
+    {
+        let outcome = Outcome::Answered { call, binding, answer: approve() };
+        assert!(desk.feed(outcome).is_err());
+    }
+    let desk = go_on(desk, &asks());
+    assert!(desk.started.is_empty());
+    assert!(facts(&desk.lines).iter().any(is_void), "it is written down that somebody tried");
+}
+
+/// Two to four deliver the approval at once: one start.
+pub(super) fn used_by_many(row: &ScenarioRow) {
+    for many in 2..=4 {
+        for _ in 0..8 {
+            let (question, desk) = asking(row, &row.arguments());
+            let (desk, barrier) = (Arc::new(Mutex::new(desk)), Arc::new(Barrier::new(many)));
+            let deliver = || {
+                let (desk, barrier, question) = (Arc::clone(&desk), Arc::clone(&barrier), question.clone());
+                std::thread::spawn(move || {
+                    barrier.wait();
+                    desk.lock().unwrap().feed(answered(&question, approve())).is_ok()
+                })
+            };
+            let threads: Vec<_> = (0..many).map(|_| deliver()).collect();
+            let taken = threads.into_iter().filter(|_| true).map(|thread| thread.join().unwrap());
+            assert_eq!(taken.filter(|taken| *taken).count(), 1);
+            let desk = Arc::try_unwrap(desk).ok().unwrap().into_inner().unwrap();
+            assert_eq!(go_on(desk, &asks()).started.len(), 1);
+        }
+    }
+    assert_eq!(row.expects_run(), Some(true));
+}
+
+/// A clock that goes back revives nothing.
+pub(super) fn clock_steps_back(row: &ScenarioRow) {
+    let (question, mut desk) = asking(row, &row.arguments());
+    let expires_at_ms = question.facts().expires_at_ms;
+    for now_ms in [expires_at_ms, 5] {
+        desk.now_ms = now_ms;
+        let who = "somebody".to_owned();
+        let reported = Outcome::FailureReported { call: None, seat: None, who, error: "failed".to_owned() };
+        desk.feed(reported).unwrap();
+    }
+    desk.feed(answered(&question, approve())).unwrap();
+    assert!(go_on(desk, &asks()).started.is_empty());
+}
+
+/// Every outcome that belonged to a refused call comes again, in the run and in one that was stored.
+pub(super) fn rejected(row: &ScenarioRow) {
+    let (question, mut desk) = asking(row, &row.arguments());
+    let refuse = || Answer::Refuse { by: principal("eve"), reason: "no".to_owned(), for_good: false };
+    let before = desk.stored();
+    desk.feed(answered(&question, refuse())).unwrap();
+    let call = question.call().clone();
+    let again = || {
+        let seats = [probity_contract::Seat::Adjudicate, probity_contract::Seat::ExecuteRecheck];
+        let allow = || opinions(Verdict::Allow { reason: "yes".to_owned() });
+        let mut outcomes = vec![answered(&question, approve()), told(call.id(), Vec::new())];
+        outcomes.extend(seats.map(|seat| judged(&call, seat, allow())));
+        outcomes.push(replied(
+            ModelCallId(1),
+            vec![ReplyPart::call("p1", tool_name(row), row.arguments().to_string())],
+        ));
+        outcomes
+    };
+    for outcome in again() {
+        assert!(desk.feed(outcome).is_err(), "somebody waits for what was settled");
+    }
+    let mut desk = reopened(&desk, &desk.stored()).unwrap();
+    for outcome in again() {
+        assert!(desk.feed(outcome).is_err());
+    }
+    assert!(go_on(desk, &asks()).started.is_empty());
+    // From before the refusal the question is still open, and refusing it again is all that can be done without a person.
+    let (_, fresh) = asking(row, &row.arguments());
+    let desk = reopened(&fresh, &before).unwrap();
+    assert!(go_on(desk, &asks()).started.is_empty());
+}
+
+/// An answer to a question that was put anew: ignored, and written down.
+pub(super) fn late_answer(row: &ScenarioRow) {
+    let (question, mut desk) = asking(row, &row.arguments());
+    desk.feed(answered(&question, approve())).unwrap();
+    let with_epoch = |rules: &[u8]| {
+        let mut opinions = opinions(asks());
+        opinions[0].epoch = Some(probity_contract::Digest::of("test.rules", &[rules]));
+        opinions
+    };
+    while desk.question().is_none() {
+        match desk.open[0].clone() {
+            Owed::Opinions(call, seat) => desk.feed(judged(&call, seat, with_epoch(b"new"))).unwrap(),
+            _ => pay(&mut desk, &asks()),
+        }
+    }
+    let second = desk.question().unwrap();
+    assert_ne!(second.binding(), question.binding());
+    let voids = |desk: &Desk| facts(&desk.lines).iter().filter(|fact| is_void(fact)).count();
+    let before = voids(&desk);
+    assert!(desk.feed(answered(&question, approve())).is_err());
+    assert_eq!(voids(&desk), before + 1);
+    assert!(desk.question().is_some(), "the second question stays open");
+    assert!(go_on(desk, &asks()).started.is_empty());
+}
+
+/// The process ends at every point of the way; the effect is known, absent or in doubt, and happens once.
+pub(super) fn in_doubt(row: &ScenarioRow) {
+    let mut unknown = 0;
+    // Stored and taken up after so many outcomes.
+    for crash in 0..12 {
+        let (question, mut desk) = asking(row, &row.arguments());
+        let mut answered_once = false;
+        let mut fed = 0;
+        while desk.ending.is_none() {
+            if fed == crash {
+                let started = desk.started.len();
+                let running = desk.open.iter().any(|owed| matches!(owed, Owed::Tool(_)));
+                desk = reopened(&desk, &desk.stored()).unwrap();
+                let told = facts(&desk.lines).into_iter().filter(|fact| {
+                    matches!(fact, Fact::ToolFinished { outcome: ToolOutcomeKind::Unknown(_), .. })
+                });
+                if running {
+                    assert_eq!((told.count(), started), (1, 1), "an effect in doubt is told to be");
+                    unknown += 1;
+                }
+            }
+            fed += 1;
+            if let Some(open) = desk.question().filter(|_| !answered_once) {
+                assert_eq!(open.binding(), question.binding());
+                answered_once = true;
+                desk.feed(answered(&open, approve())).unwrap();
+                continue;
+            }
+            pay(&mut desk, &asks());
+        }
+        assert_eq!(desk.started.len(), 1, "after {crash} outcomes: it ran {} times", desk.started.len());
+    }
+    assert!(unknown > 0, "the process never ended while the tool ran");
+}
