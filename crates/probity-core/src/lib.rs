@@ -9,8 +9,13 @@ mod run;
 mod schema;
 mod task;
 
-pub use driver::{Finished, Heard, Host, Inquiry, StartError, SystemClock, run_task};
+pub use driver::{
+    Finished, Heard, Host, Inquiry, Keeper, MemoryRedeemer, Paused, StartError, Stopped, SystemClock,
+    resume_task, run_task, start_task,
+};
 pub use gate::{Otherwise, RuleError, RuleLists, RulePolicy};
-pub use run::{FirstItem, Outcome, Run, RunSpec, SpecError, Step, Unexpected};
+pub use run::{
+    FirstItem, LeftBehind, Outcome, ResumeError, Resumption, Run, RunSpec, SpecError, Step, Unexpected,
+};
 pub use schema::SchemaError;
 pub use task::Task;

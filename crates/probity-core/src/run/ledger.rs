@@ -49,6 +49,17 @@ impl Ledger {
         self.clock_ms
     }
 
+    /// The number of the next entry: how many were handed out.
+    pub(crate) const fn next_seq(&self) -> u64 {
+        self.next_seq
+    }
+
+    /// Passes over entries that others have written.
+    pub(crate) fn skip_to(&mut self, next_seq: u64, at_ms: u64) {
+        self.next_seq = self.next_seq.max(next_seq);
+        self.advance(at_ms);
+    }
+
     /// Writes a text unless it stands there already, and gives its id.
     pub(crate) fn part(&mut self, text: &str) -> PartId {
         let id = PartId::of(text);
@@ -180,6 +191,12 @@ impl Spent {
         self.charged = self.charged.plus(&charged);
         self.counted =
             usage.input.map(|input_tokens| CountedWindow { input_tokens, bytes: self.window_bytes });
+    }
+
+    /// Takes what was spent for replies that the run does not know.
+    pub(crate) fn lost(&mut self, usage: &Usage) {
+        self.usage = self.usage.plus(usage);
+        self.charged = self.charged.plus(usage);
     }
 
     /// The output that one more model call may have, so that it stays within the limits, and the limit that says so.

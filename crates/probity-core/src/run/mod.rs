@@ -11,6 +11,7 @@ mod judging;
 mod kept;
 mod ledger;
 mod places;
+mod resuming;
 mod settling;
 mod spec;
 mod takeover;
@@ -24,11 +25,12 @@ use std::sync::Arc;
 use probity_contract::{
     Answer, Arguments, CallId, Digest, Emission, Ending, Event, Fact, FrozenCall, Item, ItemId, Label,
     ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, ProposedCall,
-    Remembered, RunStarted, Seat, Target, ToolError, ToolName, ToolOutput, Usage,
+    RedeemError, Redemption, Remembered, RunStarted, Seat, Target, ToolError, ToolName, ToolOutput, Usage,
 };
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
 
+pub use resuming::{LeftBehind, ResumeError, Resumption};
 pub(crate) use spec::Schemas;
 pub use spec::{FirstItem, RunSpec, SpecError};
 
@@ -107,6 +109,14 @@ pub enum Step {
         /// The question.
         question: PendingCall,
     },
+    /// Use the approval of this question up, with [`Redemption::claim`], and feed [`Outcome::Redeemed`] before asking for the
+    /// next step: a run that is stored in between has lost the approval.
+    Redeem {
+        /// The call.
+        call: Arc<FrozenCall>,
+        /// What stands for the question.
+        binding: Digest,
+    },
     /// Start the tool with the permit. Feed [`Outcome::ToolFinished`].
     RunTool {
         /// The right to run the call once.
@@ -152,6 +162,13 @@ pub enum Outcome {
         binding: Digest,
         /// The answer.
         answer: Answer,
+    },
+    /// The approval was used up, or could not be.
+    Redeemed {
+        /// Which call.
+        call: CallId,
+        /// The proof, or why there is none.
+        result: Result<Redemption, RedeemError>,
     },
     /// The tool came back.
     ToolFinished {
@@ -398,6 +415,7 @@ impl Run {
             Outcome::Resolved { call, result } => self.resolved(call, result)?,
             Outcome::Judged { call, seat, opinions } => self.judged(call, seat, opinions)?,
             Outcome::Answered { call, binding, answer } => self.answered(call, binding, answer)?,
+            Outcome::Redeemed { call, result } => self.redeemed(call, result)?,
             Outcome::ToolFinished { call, result, output_bytes, ran_ms } => {
                 self.tool_finished(call, result, output_bytes, ran_ms)?;
             }

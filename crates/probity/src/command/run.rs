@@ -95,6 +95,8 @@ pub(crate) async fn execute(
         observer: Some(Arc::new(watcher)),
         failures: Some(Arc::new(FailureTeller(Arc::clone(screen)))),
         approver,
+        redeemer: None,
+        keeper: None,
         cancel,
     };
     let finished = run_task(task, run.clone(), host).await.map_err(|error| Fatal::of(Code::Usage, &error));
