@@ -7,6 +7,7 @@ mod driver;
 mod gate;
 mod run;
 mod schema;
+mod seal;
 mod task;
 
 pub use driver::{
@@ -18,4 +19,8 @@ pub use run::{
     FirstItem, LeftBehind, Outcome, ResumeError, Resumption, Run, RunSpec, SpecError, Step, Unexpected,
 };
 pub use schema::SchemaError;
+pub use seal::{
+    CHECKPOINT_BYTES_MAX, CHECKPOINT_VERSION, Checkpoint, CheckpointError, CheckpointHead, KeyError, KeyId,
+    KeyRing, Making, NONCE_BYTES,
+};
 pub use task::Task;

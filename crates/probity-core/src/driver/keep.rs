@@ -11,7 +11,7 @@ use crate::run::Run;
 /// Keeps the last checkpoint of one run.
 ///
 /// The driver has one made before every effect, before its tool has the permit, and at every wait. What is kept holds all
-/// that the run has read; whoever keeps it seals it ([`crate::seal`]).
+/// that the run has read; whoever keeps it seals it ([`crate::Checkpoint::seal`]).
 pub trait Keeper: Send {
     /// Puts this state in the place of the last one. With [`Durability::Durable`] it is on the medium when this returns.
     ///
