@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use probity_contract::{
-    CallId, DenialCode, Effect, Fact, ItemId, Limits, ModelCallId, ModelName, PartId, PendingCall, PolicyName,
+    Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Fact, ItemId, Limits, ModelCallId, ModelName, PartId, PendingCall, PolicyName,
     PrincipalId, RunId, Seat, ToolName, ToolOutcomeKind, ToolSpec, Usage,
 };
 
-use super::call::{Settled, Stage};
-use super::{Phase, Run, RunSpec, SpecError, words};
+use super::call::{Call, Settled, Stage};
+use super::{Outcome, Phase, Run, RunSpec, SpecError, Unexpected, words};
 
 /// Where and when a stored run is taken up.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +43,8 @@ pub struct LeftBehind {
     model_calls_ended: Vec<ModelCallId>,
     // What tools brought back there.
     finished: Vec<Finished>,
+    // What was refused there, by people, policies or the engine.
+    denied: Vec<(CallId, Denial)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +93,7 @@ impl LeftBehind {
                     self.effects.push(*call);
                 }
             }
+            Some(Fact::Denied { call, denial }) => self.denied.push((*call, denial.clone())),
             Some(_) | None => {}
         }
     }
@@ -202,6 +205,28 @@ impl Run {
         self.state.calls.values().filter(|call| call.is_asking()).filter_map(|call| call.question.as_ref())
     }
 
+    /// Takes a person's answer while no driver is at work for the run, and gives what its record must hear of it. Nothing else
+    /// moves: what follows from the answer is for the driver that goes on.
+    ///
+    /// # Errors
+    /// [`Unexpected`] when no open question is called like that.
+    pub fn answer_at_rest(
+        &mut self,
+        now_ms: u64,
+        binding: Digest,
+        answer: Answer,
+    ) -> Result<Vec<Emission>, Unexpected> {
+        let is_meant = |call: &&mut Call| {
+            call.is_asking() && call.question.as_ref().is_some_and(|question| question.binding() == binding)
+        };
+        let call = self.state.calls.values_mut().find(is_meant).ok_or(Unexpected)?;
+        call.sent = true;
+        let call = call.id;
+        self.feed(now_ms, Outcome::Answered { call, binding, answer })?;
+        self.events.clear();
+        Ok(self.state.ledger.take().map(|(lines, _)| lines).unwrap_or_default())
+    }
+
     /// Milliseconds since 1970 UTC when the run was started.
     #[must_use]
     pub const fn started_at_unix_ms(&self) -> u64 {
@@ -274,8 +299,15 @@ impl Run {
         }
     }
 
-    /// What a tool brought back before the process ended is known, where the record keeps it whole.
+    /// What a tool brought back before the process ended is known, where the record keeps it whole. What was denied stays
+    /// denied.
     fn take_results(&mut self, behind: &LeftBehind) {
+        for (id, denial) in &behind.denied {
+            if let Some(call) = self.state.calls.get_mut(id).filter(|call| !call.is_settled()) {
+                let text = Arc::from(words::denied(denial).as_str());
+                call.enter(Stage::Settled(Settled { text, is_error: true, trusted: false }));
+            }
+        }
         for finished in &behind.finished {
             let call = self.state.calls.get_mut(&finished.call).filter(|call| call.may_have_started());
             if let Some(call) = call {
