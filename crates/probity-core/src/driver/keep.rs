@@ -24,7 +24,8 @@ impl Driver {
     /// Makes a checkpoint where there is somebody to keep it.
     pub(super) async fn keep(&mut self, machine: &Run, durability: Durability) -> Result<(), String> {
         self.to_keep = false;
-        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        // A run that has ended is not gone on with.
+        let Some(keeper) = self.keeper.as_mut().filter(|_| machine.ending().is_none()) else { return Ok(()) };
         match catch_unwind(AssertUnwindSafe(|| keeper.keep(machine, durability))) {
             Ok(kept) => kept.map_err(|error| egress_error::<SamePrincipal>(&error).as_str().to_owned()),
             Err(payload) => Err(egress_panic::<SamePrincipal>(payload).as_str().to_owned()),

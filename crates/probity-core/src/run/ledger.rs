@@ -49,15 +49,23 @@ impl Ledger {
         self.clock_ms
     }
 
-    /// The number of the next entry: how many were handed out.
-    pub(crate) const fn next_seq(&self) -> u64 {
-        self.next_seq
+    /// How many entries were handed out.
+    pub(crate) fn handed_out(&self) -> u64 {
+        let unwritten = self.unwritten.iter().filter(|line| matches!(line, Emission::Entry(_))).count();
+        self.next_seq.saturating_sub(unwritten as u64)
     }
 
-    /// Passes over entries that others have written.
+    /// Passes over entries that others have written behind those that were handed out.
     pub(crate) fn skip_to(&mut self, next_seq: u64, at_ms: u64) {
-        self.next_seq = self.next_seq.max(next_seq);
         self.advance(at_ms);
+        let mut seq = self.handed_out().max(next_seq);
+        for line in &mut self.unwritten {
+            if let Emission::Entry(entry) = line {
+                (entry.seq, entry.at_ms) = (seq, entry.at_ms.max(at_ms));
+                seq += 1;
+            }
+        }
+        self.next_seq = seq;
     }
 
     /// Writes a text unless it stands there already, and gives its id.

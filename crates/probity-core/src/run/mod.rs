@@ -56,6 +56,8 @@ pub struct Run {
     changed: bool,
     // Notices to observers. They are lost over a pause: what happened stands in the record.
     events: VecDeque<Event>,
+    // Whether it was read back and its calls were not made whole yet.
+    as_stored: bool,
 }
 
 /// Its id and how it ended, and nothing that was said in it.
@@ -260,9 +262,7 @@ impl TryFrom<RunState> for Run {
     type Error = SpecError;
     fn try_from(state: RunState) -> Result<Self, SpecError> {
         let schemas = Arc::new(state.spec.check()?);
-        let mut run = Self { state, schemas, changed: true, events: VecDeque::new() };
-        run.restore_calls();
-        Ok(run)
+        Ok(Self { state, schemas, changed: true, events: VecDeque::new(), as_stored: true })
     }
 }
 
@@ -303,7 +303,7 @@ impl Run {
             done: false,
             spec,
         };
-        let mut run = Self { state, schemas, changed: true, events: VecDeque::new() };
+        let mut run = Self { state, schemas, changed: true, events: VecDeque::new(), as_stored: false };
         run.open();
         Ok(run)
     }
@@ -342,6 +342,7 @@ impl Run {
     /// by side.
     #[expect(clippy::should_implement_trait, reason = "not an iterator: `None` means wait, not the end")]
     pub fn next(&mut self) -> Option<Step> {
+        self.restore_calls();
         // First all that can move without an outcome moves and writes its facts; then the facts go out; and only then a
         // step that they tell of is handed out.
         self.progress();
@@ -382,6 +383,7 @@ impl Run {
     /// [`Unexpected`] when nobody waits for it: a late or repeated outcome changes nothing but, where it is an answer, the
     /// record.
     pub fn feed(&mut self, now_ms: u64, outcome: Outcome) -> Result<(), Unexpected> {
+        self.restore_calls();
         self.state.ledger.advance(now_ms);
         self.changed = true;
         match (&self.state.phase, outcome) {
@@ -401,6 +403,7 @@ impl Run {
     /// is recorded, and told to the model, that the outcome is unknown. To be called at once after reading back; a run
     /// that goes on with the driver it had must not be taken over.
     pub fn abandon_outstanding(&mut self) {
+        self.restore_calls();
         if let Phase::Model { sent, .. } = &mut self.state.phase {
             *sent = false;
         }

@@ -235,8 +235,8 @@ impl Run {
 
     /// Entries that the run has handed out for its record.
     #[must_use]
-    pub const fn entries(&self) -> u64 {
-        self.state.ledger.next_seq()
+    pub fn entries(&self) -> u64 {
+        self.state.ledger.handed_out()
     }
 
     /// Milliseconds of the run's clock.

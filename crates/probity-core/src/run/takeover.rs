@@ -6,8 +6,12 @@ use super::Run;
 use super::call::Stage;
 
 impl Run {
-    /// Makes calls whole that were read back: a permit is not stored.
+    /// Makes calls whole that were read back: a permit is not stored. It writes facts, so it comes when the run goes on and not
+    /// when it is read: whoever takes it up may know more of its record.
     pub(super) fn restore_calls(&mut self) {
+        if !std::mem::take(&mut self.as_stored) {
+            return;
+        }
         for id in self.calls_at(&Stage::Redeeming) {
             // What was heard is gone with the pause. Should the approval be used up by now, nothing runs on it.
             self.judge_again_unstarted(id);

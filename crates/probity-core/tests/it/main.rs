@@ -28,6 +28,7 @@ mod observer;
 mod output;
 mod parallel;
 mod record_check;
+mod resuming;
 mod scene;
 mod seats;
 mod simulator;
