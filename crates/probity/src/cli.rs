@@ -186,9 +186,9 @@ pub(crate) struct ResumeArgs {
     /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
-    /// A task file in place of the one that the run was started with
+    /// The task file, where it does not lie where the run was started with it
     #[arg(long, value_name = "TASK.toml")]
-    pub(crate) task: Option<String>,
+    pub(crate) task: Option<PathBuf>,
     /// Never ask a person: a call that needs one is denied
     #[arg(long)]
     pub(crate) no_input: bool,

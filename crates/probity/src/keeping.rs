@@ -37,13 +37,27 @@ impl Started {
         Some(Self { directory: std::env::current_dir().ok()?, arguments: arguments.collect::<Option<_>>()?, asks })
     }
 
-    /// What the task was started with. This process goes on in the directory of that one.
-    pub(crate) fn again(&self) -> Result<RunArgs, Fatal> {
-        use clap::Parser as _;
-        std::env::set_current_dir(&self.directory).map_err(|error| {
-            let words = format!("go to `{}`, where the task was started: {error}", self.directory.display());
-            Fatal::new(Code::Setup, &words).hint("make the directory with what the task needs from it")
+    /// What the task was started with, or the same with the task file `instead`. This process goes on in the directory of that
+    /// one, or in that of the file: what the task names without a directory is looked for there.
+    pub(crate) fn again(&self, instead: Option<&Path>) -> Result<RunArgs, Fatal> {
+        let mut args = self.args()?;
+        let mut directory = self.directory.clone();
+        if let Some(file) = instead {
+            let file = std::path::absolute(file).map_err(|error| Fatal::of(Code::Usage, &error))?;
+            let name = file.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+            name.clone_into(&mut args.task);
+            directory = file.parent().unwrap_or(&file).to_owned();
+        }
+        std::env::set_current_dir(&directory).map_err(|error| {
+            let words = format!("go to `{}`, where the task lies: {error}", directory.display());
+            Fatal::new(Code::Setup, &words)
+                .hint("name the task file where it lies now, with --task, or make the directory")
         })?;
+        Ok(args)
+    }
+
+    fn args(&self) -> Result<RunArgs, Fatal> {
+        use clap::Parser as _;
         let program = std::iter::once("probity".to_owned());
         let cli = Cli::try_parse_from(program.chain(self.arguments.iter().cloned()));
         match cli.map(|cli| cli.command) {

@@ -16,14 +16,9 @@ pub(crate) async fn run(cli: &Cli, args: &ResumeArgs, screen: Arc<Screen>) -> Re
     let data_dir = settings::data_dir(cli.data_dir.clone())?;
     // The task goes on in the directory where it was started.
     let data_dir = std::path::absolute(&data_dir).map_err(|error| Fatal::of(Code::Setup, &error))?;
-    let task_given = args.task.as_ref().map(std::path::absolute).transpose();
-    let task_given = task_given.map_err(|error| Fatal::of(Code::Usage, &error))?;
     let store = open_store(&data_dir, &screen).await?;
     let taken = Taken::of(&store, &data_dir, &args.run).await?;
-    let mut run_args = taken.started.again()?;
-    if let Some(given) = task_given {
-        given.to_string_lossy().as_ref().clone_into(&mut run_args.task);
-    }
+    let run_args = taken.started.again(args.task.as_deref())?;
     let (task, principal) = task(task_file(&run_args)?, taken.started.asks)?;
     let person = !args.no_input && !cli.json && std::io::stdin().is_terminal() && screen.is_interactive();
     let asking = Asking::of(person, args.no_input, &screen, principal);
