@@ -23,27 +23,27 @@ use crate::record_check::{check_lines, check_whole, entries};
 
 /// What all processes share that go on with one run.
 #[derive(Clone)]
-struct Deployment {
-    model: ScriptedModel,
-    tools: Vec<ScriptedTool>,
-    policies: Vec<ScriptedPolicy>,
-    above: Vec<ScriptedPolicy>,
-    limits: Limits,
-    journal: MemoryJournal,
-    redeemer: Arc<dyn Redeemer>,
-    kept: Kept,
-    approver: Option<ScriptedApprover>,
-    watcher: Watcher,
-    clock: FakeClock,
-    principal: &'static str,
+pub(crate) struct Deployment {
+    pub(crate) model: ScriptedModel,
+    pub(crate) tools: Vec<ScriptedTool>,
+    pub(crate) policies: Vec<ScriptedPolicy>,
+    pub(crate) above: Vec<ScriptedPolicy>,
+    pub(crate) limits: Limits,
+    pub(crate) journal: MemoryJournal,
+    pub(crate) redeemer: Arc<dyn Redeemer>,
+    pub(crate) kept: Kept,
+    pub(crate) approver: Option<ScriptedApprover>,
+    pub(crate) watcher: Watcher,
+    pub(crate) clock: FakeClock,
+    pub(crate) principal: &'static str,
 }
 
 /// Every state that was kept, as it would be sealed.
 #[derive(Clone, Default)]
-struct Kept {
-    states: Arc<Mutex<Vec<(String, Durability)>>>,
-    fails_at: Option<usize>,
-    panics: bool,
+pub(crate) struct Kept {
+    pub(crate) states: Arc<Mutex<Vec<(String, Durability)>>>,
+    pub(crate) fails_at: Option<usize>,
+    pub(crate) panics: bool,
 }
 
 impl Keeper for Kept {
@@ -59,11 +59,11 @@ impl Keeper for Kept {
     }
 }
 
-fn leaving_open() -> ScriptedApprover {
+pub(crate) fn leaving_open() -> ScriptedApprover {
     ScriptedApprover::new(|_| Some(Answer::Later))
 }
 
-fn deployment(tools: &[&ScriptedTool], policy: &ScriptedPolicy, turns: Vec<Turn>) -> Deployment {
+pub(crate) fn deployment(tools: &[&ScriptedTool], policy: &ScriptedPolicy, turns: Vec<Turn>) -> Deployment {
     Deployment {
         model: ScriptedModel::new(turns),
         tools: tools.iter().map(|tool| (*tool).clone()).collect(),
@@ -81,7 +81,7 @@ fn deployment(tools: &[&ScriptedTool], policy: &ScriptedPolicy, turns: Vec<Turn>
 }
 
 /// One tool that costs something, and a policy that asks about it.
-fn asking() -> (Deployment, ScriptedTool) {
+pub(crate) fn asking() -> (Deployment, ScriptedTool) {
     let tool = ScriptedTool::new("act", Effect::Once, Acts::Echoes);
     let policy = ScriptedPolicy::new("careful", Judges::asks("it costs money"));
     let turns = vec![Turn::calls(&[("act", r#"{"text":"x"}"#)]), Turn::text("done")];
@@ -117,7 +117,7 @@ impl Deployment {
         }
     }
 
-    async fn start(&self) -> Stopped {
+    pub(crate) async fn start(&self) -> Stopped {
         start_task(self.task(), run_id("run"), self.host()).await.unwrap()
     }
 
@@ -131,11 +131,11 @@ impl Deployment {
         }
     }
 
-    fn last_state(&self) -> String {
+    pub(crate) fn last_state(&self) -> String {
         self.kept.states.lock().unwrap().last().unwrap().0.clone()
     }
 
-    async fn resume(&self, state: &str) -> Result<Stopped, StartError> {
+    pub(crate) async fn resume(&self, state: &str) -> Result<Stopped, StartError> {
         let machine = read(state);
         let resumption = Resumption {
             checkpoint: 1,
@@ -145,11 +145,11 @@ impl Deployment {
         resume_task(self.task(), machine, resumption, self.host()).await
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    pub(crate) fn facts(&self) -> Vec<Fact> {
         self.journal.facts()
     }
 
-    fn denials(&self) -> Vec<DenialCode> {
+    pub(crate) fn denials(&self) -> Vec<DenialCode> {
         let denied = self.facts().into_iter().filter_map(|fact| match fact {
             Fact::Denied { denial, .. } => Some(denial.code),
             _ => None,
@@ -158,7 +158,7 @@ impl Deployment {
     }
 }
 
-fn read(state: &str) -> Run {
+pub(crate) fn read(state: &str) -> Run {
     serde_json::from_str(state).unwrap()
 }
 
@@ -170,14 +170,14 @@ fn behind(journal: &MemoryJournal, entries: u64) -> LeftBehind {
     behind
 }
 
-fn paused(stopped: Stopped) -> Paused {
+pub(crate) fn paused(stopped: Stopped) -> Paused {
     match stopped {
         Stopped::Paused(paused) => *paused,
         Stopped::Finished(finished) => panic!("it does not pause: {:?}", finished.ending),
     }
 }
 
-fn ending(stopped: Stopped) -> Ending {
+pub(crate) fn ending(stopped: Stopped) -> Ending {
     match stopped {
         Stopped::Finished(finished) => finished.ending,
         Stopped::Paused(paused) => panic!("it pauses: {paused:?}"),
@@ -185,7 +185,7 @@ fn ending(stopped: Stopped) -> Ending {
 }
 
 /// Answers the only question of a run at rest, puts what the record must hear of it there, and gives the state.
-fn answer(deployment: &Deployment, state: &str, answer: Answer) -> String {
+pub(crate) fn answer(deployment: &Deployment, state: &str, answer: Answer) -> String {
     let mut machine = read(state);
     let binding = machine.questions().next().unwrap().binding();
     let lines = machine.answer_at_rest(deployment.clock.monotonic_ms(), binding, answer).unwrap();
@@ -193,7 +193,7 @@ fn answer(deployment: &Deployment, state: &str, answer: Answer) -> String {
     serde_json::to_string(&machine).unwrap()
 }
 
-fn approve() -> Answer {
+pub(crate) fn approve() -> Answer {
     Answer::Approve { by: principal("eve"), more: 0 }
 }
 
@@ -280,7 +280,7 @@ async fn i20_two_processes_with_one_approval_start_the_tool_once() {
     check_whole(&other.journal.lines());
 }
 
-struct Breaks(bool);
+pub(crate) struct Breaks(pub(crate) bool);
 
 impl Redeemer for Breaks {
     fn redeem(&self, _run: &RunId, _binding: Digest) -> Result<(), RedeemError> {
