@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use probity_contract::{
     Arguments, ArgumentsError, Bench, CallFacts, CallId, Digest, FreezeError, FrozenCall, Grant, Judgement,
-    Label, Level, NameError, Opinion, PendingCall, PolicyName, PrincipalId, QuestionFacts, Roster,
-    RosterError, RunId, Said, Seat, Target, ToolName, Verdict,
+    Label, Level, NameError, Opinion, PendingCall, PolicyName, PrincipalId, QuestionFacts, RedeemError,
+    Redeemer, Redemption, Roster, RosterError, RunId, Said, Seat, Target, ToolName, Verdict,
 };
 use serde_json::json;
 
@@ -23,6 +23,8 @@ pub enum GateError {
     Freeze(#[from] FreezeError),
     /// Those who judge.
     Roster(#[from] RosterError),
+    /// The use of the approval.
+    Redeem(#[from] RedeemError),
     /// The stored approval.
     Stored(#[from] serde_json::Error),
 }
@@ -67,6 +69,8 @@ impl Approval {
         let mut hearing = Judgement::open(frozen(action)?, bench()?);
         hearing.hear(Seat::Adjudicate, &opinions(action)?);
         hearing.hear(Seat::ExecuteRecheck, &opinions(action)?);
+        // Each use is the first here: whether an approval is used twice is another question than for what.
+        hearing.redeem(Redemption::claim(&Forgetful, &hearing.call().facts().run, grant.binding())?);
         hearing.grant(grant);
         let Ok(permit) = hearing.permit(NOW_MS) else { return Ok(None) };
         // What runs is what stands in the permit. Rules and definition are bound by their digests, so a permit is for those
@@ -81,6 +85,15 @@ impl Approval {
             .with(Field::Policy, action.get(Field::Policy))
             .with(Field::Workflow, action.get(Field::Workflow));
         Ok(Some(executed))
+    }
+}
+
+/// Says of every use that it is the first.
+struct Forgetful;
+
+impl Redeemer for Forgetful {
+    fn redeem(&self, _run: &RunId, _binding: Digest) -> Result<(), RedeemError> {
+        Ok(())
     }
 }
 

@@ -75,6 +75,9 @@ pub enum Answer {
     },
     /// There is nobody to ask.
     Nobody,
+    /// Not now. The question stays open; when nothing else can go on, the run pauses. Where it cannot pause, it counts as
+    /// [`Answer::Nobody`].
+    Later,
 }
 
 /// The time, as the driver sees it.

@@ -285,6 +285,16 @@ pub enum Fact {
         /// Redacted words.
         error: String,
     },
+    /// A driver took up the run from a checkpoint.
+    Resumed {
+        /// Which checkpoint it was, counted from 1.
+        checkpoint: u64,
+        /// Entries of this record, right before this one, that the checkpoint knows nothing of: the run broke off later.
+        left_behind: u64,
+        /// Tools whose definition is not any more what it was when the run started.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tools: Vec<ToolSpec>,
+    },
     /// A limit was reached.
     LimitHit {
         /// Which one.

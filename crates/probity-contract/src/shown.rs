@@ -134,6 +134,7 @@ impl fmt::Debug for Answer {
                 f.debug_struct("Edit").field("by", by).field("arguments", &Shown(arguments)).finish()
             }
             Self::Nobody => f.write_str("Nobody"),
+            Self::Later => f.write_str("Later"),
         }
     }
 }

@@ -64,6 +64,8 @@ async fn run(turns: u32, observer: Option<Arc<dyn Observer>>) {
         observer,
         failures: None,
         approver: None,
+        redeemer: None,
+        keeper: None,
         cancel: Cancel::new(),
     };
     let finished = run_task(task(turns), run_id("bench"), host).await;

@@ -54,6 +54,8 @@ fn main() {
                 observer: None,
                 failures: None,
                 approver: None,
+                redeemer: None,
+                keeper: None,
                 cancel: Cancel::new(),
             };
             running.spawn(run_task(waiting_task(&model), run_id("bench"), host));

@@ -7,12 +7,21 @@ mod driver;
 mod gate;
 mod run;
 mod schema;
+mod seal;
 mod sync;
 mod task;
 
-pub use driver::{Finished, Heard, Host, Inquiry, StartError, SystemClock, run_task};
+pub use driver::{
+    Finished, Heard, Host, Inquiry, Keeper, MemoryRedeemer, Paused, StartError, Stopped, SystemClock,
+    resume_task, run_task, start_task,
+};
 pub use gate::{Otherwise, RuleError, RuleLists, RulePolicy};
-pub use run::{FirstItem, Outcome, Run, RunSpec, SpecError, Step, Unexpected};
+pub use run::{
+    FirstItem, LeftBehind, Outcome, ResumeError, Resumption, Run, RunSpec, SpecError, Step, Unexpected,
+};
 pub use schema::SchemaError;
-pub use sync::Used;
+pub use seal::{
+    CHECKPOINT_BYTES_MAX, CHECKPOINT_VERSION, Checkpoint, CheckpointError, CheckpointHead, KeyError, KeyId,
+    KeyRing, Making, NONCE_BYTES,
+};
 pub use task::Task;

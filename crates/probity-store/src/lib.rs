@@ -3,6 +3,7 @@
 //! One append-only file a run is the truth, and an SQLite index beside the files only makes lists quick. What a record
 //! looks like inside is the business of `probity-trace`; why it is so stands in `docs/design/record.md`.
 
+mod checkpoints;
 mod dir;
 mod error;
 mod index;
@@ -13,6 +14,7 @@ mod row;
 mod scan;
 mod store;
 
+pub use checkpoints::{Checkpoints, FileRedeemer, KeptCheckpoint};
 pub use dir::RECORD_BYTES_MAX;
 pub use error::StoreError;
 pub use journal::FileJournal;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rustix::fs::Access;
 
+use crate::checkpoints::{APPROVALS_DIR, CHECKPOINTS_DIR};
 use crate::dir::{INDEX_FILE, RUNS_DIR, SUFFIX};
 use crate::error::StoreError;
 
@@ -71,7 +72,8 @@ fn tighten(path: &Path, found: &Metadata, notices: &mut Vec<String>) -> Result<b
 
 /// Empty, or with nothing in it but what a store puts there.
 fn looks_like_a_store(path: &Path) -> bool {
-    let is_known = |name: &str| name == RUNS_DIR || name.starts_with(INDEX_FILE) || name.ends_with(SUFFIX);
+    const OWN: [&str; 4] = [RUNS_DIR, CHECKPOINTS_DIR, APPROVALS_DIR, "key"];
+    let is_known = |name: &str| OWN.contains(&name) || name.starts_with(INDEX_FILE) || name.ends_with(SUFFIX);
     fs::read_dir(path).is_ok_and(|mut entries| {
         entries.all(|entry| entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_known)))
     })

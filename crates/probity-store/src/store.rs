@@ -5,6 +5,7 @@ use std::path::Path;
 use probity_contract::{BoxFuture, RunId};
 use probity_trace::{HEADER_BYTES, ReadRecord, Record, RunSummary, TornTail, encode_header};
 
+use crate::checkpoints::{Checkpoints, FileRedeemer};
 use crate::dir::Dir;
 use crate::error::StoreError;
 use crate::index::{Index, IndexRow, Known, Place};
@@ -93,6 +94,30 @@ impl Store {
             let _ = std::fs::remove_file(&path);
             StoreError::io(format!("create the record `{}`", path.display()))(io::Error::other(error))
         })
+    }
+
+    /// The checkpoints of runs, to be kept.
+    ///
+    /// # Errors
+    /// When their directory cannot be made or written.
+    pub fn checkpoints(&self) -> Result<Checkpoints, StoreError> {
+        self.dir.check_writable()?;
+        Checkpoints::open(&self.dir.root)
+    }
+
+    /// The checkpoints of runs, to be looked at.
+    #[must_use]
+    pub fn kept_checkpoints(&self) -> Checkpoints {
+        Checkpoints::at(&self.dir.root)
+    }
+
+    /// The count of used approvals.
+    ///
+    /// # Errors
+    /// When its directory cannot be made or written.
+    pub fn redeemer(&self) -> Result<FileRedeemer, StoreError> {
+        self.dir.check_writable()?;
+        FileRedeemer::open(&self.dir.root)
     }
 
     /// Goes on with the record of a run that broke off or paused. A last line that broke off is cut.

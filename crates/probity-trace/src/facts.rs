@@ -20,6 +20,7 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::ToolStarted { .. } => "tool_started",
         Fact::ToolFinished { .. } => "tool_finished",
         Fact::FailureReported { .. } => "failure_reported",
+        Fact::Resumed { .. } => "resumed",
         Fact::LimitHit { .. } => "limit_hit",
         Fact::OutputRejected { .. } => "output_rejected",
         Fact::Ended { .. } => "ended",
@@ -44,6 +45,7 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         | Fact::Answered { .. }
         | Fact::ToolStarted { .. }
         | Fact::FailureReported { .. }
+        | Fact::Resumed { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => &[],

@@ -224,6 +224,7 @@ pub(crate) const fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }
         | Fact::ModelFailed { .. }
+        | Fact::Resumed { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => None,
@@ -261,6 +262,7 @@ fn tell(story: &mut CallStory, line: &Line, fact: &Fact) {
         | Fact::ModelReplied { .. }
         | Fact::ModelFailed { .. }
         | Fact::FailureReported { .. }
+        | Fact::Resumed { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => {}

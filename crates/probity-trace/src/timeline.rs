@@ -100,6 +100,10 @@ impl Record {
             Fact::ToolFinished { outcome, ran_ms, .. } => format!("{} after {ran_ms} ms", name_of(outcome)),
             Fact::ModelFailed { error, .. } => beginning(error),
             Fact::FailureReported { who, error, .. } => format!("{}: {}", beginning(who), beginning(error)),
+            Fact::Resumed { checkpoint, left_behind: 0, .. } => format!("from checkpoint {checkpoint}"),
+            Fact::Resumed { checkpoint, left_behind, .. } => {
+                format!("from checkpoint {checkpoint}, which knows nothing of the {left_behind} entries before this")
+            }
             Fact::LimitHit { limit } => name_of(limit),
             Fact::OutputRejected { errors, .. } => errors.first().map(|e| beginning(e)).unwrap_or_default(),
             Fact::Ended { ending, .. } => name_of(ending),
@@ -162,6 +166,7 @@ const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
         | Fact::ToolStarted { .. }
         | Fact::ToolFinished { .. }
         | Fact::FailureReported { .. }
+        | Fact::Resumed { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => None,
@@ -187,6 +192,7 @@ const fn item_of(fact: &Fact) -> Option<ItemId> {
         | Fact::ToolStarted { .. }
         | Fact::ToolFinished { .. }
         | Fact::FailureReported { .. }
+        | Fact::Resumed { .. }
         | Fact::LimitHit { .. } => None,
     }
 }

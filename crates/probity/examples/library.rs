@@ -97,6 +97,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         observer: None,
         failures: None,
         approver: None,
+        redeemer: None,
+        keeper: None,
         cancel: Cancel::new(),
     };
     let finished = run_task(task, RunId::new("example")?, host).await?;

@@ -27,6 +27,13 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a task from a file, or a prompt
     Run(Box<RunArgs>),
+    /// Go on with a run that waits for a person, or that broke off
+    Resume(ResumeArgs),
+    /// Answer what a run asks: see its questions, approve, refuse, or change the arguments
+    Approve(ApproveArgs),
+    /// The keys that seal the checkpoints of runs
+    #[command(subcommand)]
+    Key(KeyCommand),
     /// Run a worked example that needs no key and no network
     Demo,
     /// Look at the records of runs
@@ -105,7 +112,8 @@ pub(crate) enum Format {
     Jsonl,
 }
 
-/// Where no rule covers a call, a person is asked on a terminal; without a terminal the call is denied.
+/// Where no rule covers a call, a person is asked on a terminal; without a terminal the call is denied. Where a rule asks and
+/// there is no terminal, the run pauses until somebody answers with `probity approve`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
@@ -157,7 +165,31 @@ pub(crate) struct RunArgs {
     /// What the record keeps
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) content: Option<Content>,
-    /// Never ask a person, even on a terminal
+    /// Never ask a person: a call that needs one is denied
+    #[arg(long)]
+    pub(crate) no_input: bool,
+    /// Keep nothing to go on from: a question that nobody answers now is denied, and a run that breaks off is lost
+    #[arg(long)]
+    pub(crate) no_checkpoints: bool,
+    /// Show the model's reasoning where the provider sends it
+    #[arg(long)]
+    pub(crate) reasoning: bool,
+    /// Show the answer only
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// The task file, and every file it names, are read as they are now: the rules of now judge every call again.
+#[derive(Debug, Args)]
+#[command(after_help = RESUME_HELP)]
+pub(crate) struct ResumeArgs {
+    /// The run's id, or its first characters
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The task file, where it does not lie where the run was started with it
+    #[arg(long, value_name = "TASK.toml")]
+    pub(crate) task: Option<PathBuf>,
+    /// Never ask a person: a call that needs one is denied
     #[arg(long)]
     pub(crate) no_input: bool,
     /// Show the model's reasoning where the provider sends it
@@ -166,6 +198,61 @@ pub(crate) struct RunArgs {
     /// Show the answer only
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+const RESUME_HELP: &str = "\
+A call that was running when the run broke off is settled by the effect that its tool declares: what only reads, or may be
+repeated, runs again; of anything else the model is told that the outcome is unknown, and nothing is repeated.
+
+Example:
+  probity resume 01h455";
+
+/// Without an answer the open questions are shown; on a terminal they are asked one by one.
+#[derive(Debug, Args)]
+#[command(after_help = APPROVE_HELP)]
+pub(crate) struct ApproveArgs {
+    /// The run's id, or its first characters
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The question, by the first characters of its binding, as it was shown
+    #[arg(value_name = "QUESTION", requires = "answer")]
+    pub(crate) question: Option<String>,
+    /// The call may run as shown
+    #[arg(long, group = "answer", requires = "question")]
+    pub(crate) yes: bool,
+    /// With --yes: how often the very same call may run in this run
+    #[arg(long, value_name = "N", requires = "yes", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) times: u32,
+    /// The call must not run; the model reads why
+    #[arg(long, value_name = "REASON", group = "answer", requires = "question")]
+    pub(crate) no: Option<String>,
+    /// With --no: nor the same call again in this run
+    #[arg(long, requires = "no")]
+    pub(crate) for_good: bool,
+    /// The call shall run with these arguments, a JSON object; they are judged like the model's, and may be asked about again
+    #[arg(long, value_name = "JSON", group = "answer", requires = "question")]
+    pub(crate) edit: Option<String>,
+    /// Show the questions, and ask none on a terminal
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+const APPROVE_HELP: &str = "\
+An answer is for one question exactly as it was shown. It counts until the question expires, for one start, and under the
+rules by which it was asked; `probity resume` asks all policies again.
+
+Examples:
+  probity approve 01h455
+  probity approve 01h455 3fa91c04 --yes
+  probity approve 01h455 3fa91c04 --no \"not before Monday\"
+  probity approve 01h455 3fa91c04 --edit '{\"to\": \"ACME\", \"amount\": 100}'";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Show the ids of the keys, the current one first
+    List,
+    /// Put a new key before the others; those before still open what they have sealed
+    Rotate,
 }
 
 const RUN_HELP: &str = "\

@@ -30,6 +30,8 @@ pub(crate) enum Code {
     Model = 8,
     /// An input could not be read, or an output not written.
     Io = 9,
+    /// The run waits for a person; `probity approve` answers and `probity resume` goes on.
+    Paused = 10,
     /// Cancelled, by Ctrl-C or SIGTERM.
     Cancelled = 130,
 }
@@ -47,6 +49,7 @@ Exit codes:
     7  no such run
     8  the model could not be asked
     9  an input could not be read, or an output not written
+   10  the run waits for a person: see `probity approve`
   130  cancelled";
 
 impl Code {

@@ -4,6 +4,8 @@ mod cli;
 mod command;
 mod exit;
 mod interrupt;
+mod keeping;
+mod keys;
 mod logging;
 mod panics;
 mod policies;
@@ -19,7 +21,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use probity_egress::{Egress, EgressValue, SamePrincipal, Words, egress_text, egress_value};
 
-use cli::{Cli, Command, PolicyCommand, RunsCommand};
+use cli::{Cli, Command, KeyCommand, PolicyCommand, RunsCommand};
 use exit::{Code, Fatal};
 use render::Screen;
 
@@ -79,6 +81,10 @@ fn run(cli: &Cli, screen: &Arc<Screen>) -> Code {
 async fn dispatch(cli: &Cli, screen: &Arc<Screen>) -> Result<Code, Fatal> {
     match &cli.command {
         Command::Run(args) => command::run::run(cli, args, Arc::clone(screen)).await,
+        Command::Resume(args) => command::resume::run(cli, args, Arc::clone(screen)).await,
+        Command::Approve(args) => command::approve::run(cli, args, Arc::clone(screen)).await,
+        Command::Key(KeyCommand::List) => command::key::list(cli, screen),
+        Command::Key(KeyCommand::Rotate) => command::key::rotate(cli, screen),
         Command::Demo => command::demo::run(cli, Arc::clone(screen)).await,
         Command::Runs(RunsCommand::List(args)) => command::runs::list(cli, args, screen).await,
         Command::Runs(RunsCommand::Show(args)) => command::runs::show(cli, args, screen).await,

@@ -33,6 +33,11 @@ pub(crate) fn know_keys() {
     providers.for_each(|provider| drop(ApiKey::read_environment(provider)));
 }
 
+/// The keys that seal checkpoints, from `PROBITY_KEY`.
+pub(crate) fn sealing_keys() -> Option<String> {
+    std::env::var("PROBITY_KEY").ok().filter(|text| !text.trim().is_empty())
+}
+
 /// Whoever launched the program, by the name of the account; `local` where it has none that can be used.
 pub(crate) fn principal() -> Result<PrincipalId, Fatal> {
     let name = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());

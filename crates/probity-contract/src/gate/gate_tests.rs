@@ -300,6 +300,19 @@ enum Approved {
 
 const EXPIRES_AT_MS: u64 = 1_000;
 
+/// Says of every use that it is the first.
+struct Forgetful;
+
+impl Redeemer for Forgetful {
+    fn redeem(&self, _run: &RunId, _binding: Digest) -> Result<(), RedeemError> {
+        Ok(())
+    }
+}
+
+pub(super) fn redeemed(grant: &Grant) -> Redemption {
+    Redemption::claim(&Forgetful, &RunId::new("run").unwrap(), grant.binding()).unwrap()
+}
+
 fn question(call: Arc<FrozenCall>, asker: usize, expires_at_ms: u64) -> PendingCall {
     let asker = Asker { level: super::Level::OWN, policy: policy(asker), reason: "because".to_owned() };
     PendingCall::put(QuestionFacts {
@@ -325,12 +338,16 @@ fn judgement(adjudicated: Heard, rechecked: Heard, approved: Approved) -> Judgem
         question(call, asker, expires_at_ms).approve(PrincipalId::new("eve").unwrap())
     };
     let grant = |call, expires_at_ms| grant_to(0, call, expires_at_ms);
+    let mut approve = |grant: Grant| {
+        judgement.redeem(redeemed(&grant));
+        judgement.grant(grant);
+    };
     match approved {
         Approved::No => {}
-        Approved::ThisCall => judgement.grant(grant(call, EXPIRES_AT_MS)),
-        Approved::AnotherCall => judgement.grant(grant(other, EXPIRES_AT_MS)),
-        Approved::AnotherAsker => judgement.grant(grant_to(1, call, EXPIRES_AT_MS)),
-        Approved::TooLong => judgement.grant(grant(call, EXPIRES_AT_MS / 2)),
+        Approved::ThisCall => approve(grant(call, EXPIRES_AT_MS)),
+        Approved::AnotherCall => approve(grant(other, EXPIRES_AT_MS)),
+        Approved::AnotherAsker => approve(grant_to(1, call, EXPIRES_AT_MS)),
+        Approved::TooLong => approve(grant(call, EXPIRES_AT_MS / 2)),
     }
     judgement
 }
@@ -386,6 +403,25 @@ fn i21_a_grant_ends_exactly_at_its_expiry() {
     for now_ms in [EXPIRES_AT_MS, EXPIRES_AT_MS + 1, u64::MAX] {
         assert!(!permit_at(now_ms), "{now_ms}");
     }
+}
+
+#[test]
+fn i20_an_approval_that_was_not_redeemed_gives_no_permit() {
+    let approved = |redeem: Option<&Grant>| {
+        let mut judgement = judgement(Heard::Asks, Heard::Asks, Approved::No);
+        let grant = question(frozen(facts()), 0, EXPIRES_AT_MS).approve(PrincipalId::new("eve").unwrap());
+        judgement.grant(grant.clone());
+        match redeem {
+            None => {}
+            Some(other) => judgement.redeem(redeemed(other)),
+        }
+        (judgement.permit(0), grant)
+    };
+    let (refused, grant) = approved(None);
+    assert_eq!(refused.unwrap_err().code, DenialCode::Redeemed);
+    let other = question(frozen(facts()), 0, EXPIRES_AT_MS / 2).approve(PrincipalId::new("eve").unwrap());
+    assert_eq!(approved(Some(&other)).0.unwrap_err().code, DenialCode::Redeemed);
+    assert!(approved(Some(&grant)).0.is_ok());
 }
 
 #[test]

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::call::FrozenCall;
 use super::question::Grant;
+use super::redemption::Redemption;
 use super::ruling::{Asker, Bench, Denial, DenialCode, Epoch, Level, Opinion, Ruling};
 use super::seat::Seat;
 use crate::digest::Digest;
@@ -14,6 +15,7 @@ pub struct Judgement {
     call: Arc<FrozenCall>,
     bench: Bench,
     grant: Option<Grant>,
+    redemption: Option<Redemption>,
     adjudicated: Option<Ruling>,
     inherited: Option<Ruling>,
     rechecked: Option<Ruling>,
@@ -29,6 +31,7 @@ impl Judgement {
             call,
             bench,
             grant: None,
+            redemption: None,
             adjudicated: None,
             inherited: None,
             rechecked: None,
@@ -45,6 +48,11 @@ impl Judgement {
     /// Takes a person's approval.
     pub fn grant(&mut self, grant: Grant) {
         self.grant = Some(grant);
+    }
+
+    /// Takes the proof that the approval was not used before.
+    pub fn redeem(&mut self, redemption: Redemption) {
+        self.redemption = Some(redemption);
     }
 
     /// Takes what was said at a seat and tells what the seat concludes, with all that it heard before: a seat that is
@@ -115,7 +123,7 @@ impl Judgement {
     /// Makes the permit, or says why there is none.
     ///
     /// All seats must have been heard; a seat that asked needs a grant for this very call and everyone who asked there,
-    /// given under the rules that were just judged by, that has begun and has not expired at `now_ms`.
+    /// given under the rules that were just judged by, that has begun, has not expired at `now_ms`, and was redeemed.
     ///
     /// # Errors
     /// The denial.
@@ -148,6 +156,9 @@ impl Judgement {
             }
             if !grant.holds_at(now_ms) {
                 return Err(denial(DenialCode::Expired, "the approval has expired"));
+            }
+            if self.redemption.as_ref().map(Redemption::binding) != Some(grant.binding()) {
+                return Err(denial(DenialCode::Redeemed, "the approval was not redeemed"));
             }
             redeems = Some(grant.binding());
         }

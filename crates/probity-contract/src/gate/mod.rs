@@ -8,6 +8,7 @@
 mod call;
 mod judgement;
 mod question;
+mod redemption;
 mod ruling;
 mod seat;
 mod view;
@@ -15,6 +16,7 @@ mod view;
 pub use call::{CallFacts, FreezeError, FrozenCall};
 pub use judgement::{Judgement, Permit};
 pub use question::{Grant, PendingCall, QuestionFacts, Remembered};
+pub use redemption::{RedeemError, Redeemer, Redemption};
 pub use ruling::{
     Asker, Bench, BenchError, Denial, DenialCode, Epoch, Level, Opinion, Roster, RosterError, Ruling, Said,
     rule,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::gate_tests::redeemed;
 use super::*;
 use crate::digest::Digest;
 use crate::ids::{CallId, PolicyName, PrincipalId, RunId, ToolName};
@@ -126,6 +127,7 @@ fn answered() -> QuestionFacts {
 fn i22_a_grant_for_anything_else_gives_no_permit() {
     let permit = |grant: Grant, now_ms| {
         let mut judgement = asked(&answered());
+        judgement.redeem(redeemed(&grant));
         judgement.grant(grant);
         judgement.permit(now_ms)
     };

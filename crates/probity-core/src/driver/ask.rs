@@ -22,6 +22,8 @@ pub(super) async fn ask(
     let (frozen, binding) = (Arc::clone(question.call()), question.binding());
     let answer = match approver {
         None => Answer::Nobody,
+        // Its time ran out while the run was at rest.
+        Some(_) if left.is_zero() => Answer::Nobody,
         Some(approver) => {
             let asked = Owned::spawn(async move { approver.ask(&question).await });
             match tokio::time::timeout(left, asked).await {

@@ -7,9 +7,11 @@
 mod ask;
 mod inquiry;
 mod judge;
+mod keep;
 mod model;
 mod owed;
 mod owned;
+mod redeem;
 mod tool;
 mod watch;
 
@@ -19,8 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Approver, BenchError, BoxFuture, Cancel, Clock, Durability, Emission, Ending, Event, FailureLane,
-    Journal, Model, Observer, RosterError, RunId, Tool, ToolName, Usage,
+    Answer, Approver, BenchError, BoxFuture, Cancel, Clock, Durability, Emission, Ending, Event, FailureLane,
+    Journal, Model, Observer, Redeemer, RosterError, RunId, Tool, ToolName, Usage,
 };
 use probity_egress::{
     Egress, EgressValue, SamePrincipal, egress_error, egress_panic, egress_text, egress_value,
@@ -29,10 +31,12 @@ use tokio::runtime::RuntimeFlavor;
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinSet};
 
-use crate::run::{Outcome, Run, RunSpec, SpecError, Step, reply_text_of};
+use crate::run::{Outcome, ResumeError, Resumption, Run, RunSpec, SpecError, Step, reply_text_of};
 use crate::task::Task;
 pub use inquiry::{Heard, Inquiry};
+pub use keep::Keeper;
 use owed::Owed;
+pub use redeem::MemoryRedeemer;
 use watch::Watch;
 
 /// Appends and gives the journal back, unless it broke.
@@ -64,8 +68,30 @@ pub struct Host {
     pub failures: Option<Arc<dyn FailureLane>>,
     /// Who decides where a policy asks. Without one such calls are denied.
     pub approver: Option<Arc<dyn Approver>>,
+    /// Who keeps count of used approvals. Without one the count is this run's own: whoever stores runs and has several
+    /// processes go on with them needs one that all of them share.
+    pub redeemer: Option<Arc<dyn Redeemer>>,
+    /// Who keeps checkpoints. Without one a process that ends takes the run with it.
+    pub keeper: Option<Box<dyn Keeper>>,
     /// The signal that stops the task.
     pub cancel: Cancel,
+}
+
+impl Host {
+    /// A host with a journal, the system's clock, and nobody else.
+    #[must_use]
+    pub fn new(journal: Box<dyn Journal>) -> Self {
+        Self {
+            journal,
+            clock: Arc::new(SystemClock::new()),
+            observer: None,
+            failures: None,
+            approver: None,
+            redeemer: None,
+            keeper: None,
+            cancel: Cancel::new(),
+        }
+    }
 }
 
 /// A run that has ended.
@@ -100,6 +126,35 @@ impl Finished {
     }
 }
 
+/// How a task came to rest.
+#[derive(Debug)]
+pub enum Stopped {
+    /// It has ended.
+    Finished(Box<Finished>),
+    /// It waits for people and for nothing else.
+    Paused(Box<Paused>),
+}
+
+/// A run that goes on when people have answered.
+#[derive(Debug)]
+pub struct Paused {
+    machine: Run,
+}
+
+impl Paused {
+    /// The machine as it waits: to be stored, and to be asked for its [`Run::questions`].
+    #[must_use]
+    pub const fn machine(&self) -> &Run {
+        &self.machine
+    }
+
+    /// The machine itself.
+    #[must_use]
+    pub fn into_machine(self) -> Run {
+        self.machine
+    }
+}
+
 /// Why a task could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -112,9 +167,12 @@ pub enum StartError {
     /// The task itself is not sound.
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// It is not the task of the run that it shall go on with.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
 }
 
-/// Runs a task to its end as run `run`.
+/// Runs a task to its end as run `run`. A question that is left open ([`Answer::Later`]) counts as one that nobody answers.
 ///
 /// Needs a tokio runtime. Every policy, tool and model call has a task of its own, so one that blocks its thread is given
 /// up at its deadline as long as another worker is free: N that block on N workers, or one on a runtime with a single
@@ -129,9 +187,53 @@ pub fn run_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result
     Box::pin(async move {
         let spec = task.spec(run, host.clock.unix_ms())?;
         let driver = Driver::new(task, &spec, host);
-        let machine = Run::new(spec)?;
-        Ok(driver.drive(machine).await)
+        let Driven { machine, ending, hint } = driver.drive(Run::new(spec)?, Pauses::Never).await;
+        // A run that never pauses has an ending.
+        Ok(finish(machine, ending.unwrap_or(Ending::Cancelled), hint))
     })
+}
+
+/// Runs a task as run `run` until it ends or waits for people and for nothing else. The rest is as with [`run_task`].
+///
+/// # Errors
+/// When the task could not be started.
+pub fn start_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result<Stopped, StartError>> {
+    Box::pin(async move {
+        let spec = task.spec(run, host.clock.unix_ms())?;
+        let driver = Driver::new(task, &spec, host);
+        Ok(stopped(driver.drive(Run::new(spec)?, Pauses::ForPeople).await))
+    })
+}
+
+/// Goes on with a stored run, for its task as it is now, until it ends or waits for people. What was said of its calls
+/// before does not count: whoever judges is asked again, under the rules of now.
+///
+/// The host's journal goes on behind what the run, and `resumption`, tell of its record. Two processes that go on with one
+/// stored run are two runs with one record; whoever stores runs sees to it that there is one.
+///
+/// # Errors
+/// When the task is not the run's, or the run has gone on since it was stored. Nothing has happened then.
+pub fn resume_task(
+    task: Task,
+    mut machine: Run,
+    resumption: Resumption,
+    host: Host,
+) -> BoxFuture<'static, Result<Stopped, StartError>> {
+    Box::pin(async move {
+        let spec = task.spec(machine.id().clone(), machine.started_at_unix_ms())?;
+        machine.resume(&spec, &resumption)?;
+        let mut driver = Driver::new(task, &spec, host);
+        // The run's clock stood at this when the driver's was started.
+        driver.started_at_run_ms = machine.clock_ms();
+        Ok(stopped(driver.drive(machine, Pauses::ForPeople).await))
+    })
+}
+
+/// What a driver does with a question that is left open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pauses {
+    Never,
+    ForPeople,
 }
 
 struct Driver {
@@ -146,6 +248,11 @@ struct Driver {
     output_bytes_max: usize,
     judge_timeout: Duration,
     started_ms: u64,
+    started_at_run_ms: u64,
+    redeemer: Arc<dyn Redeemer>,
+    keeper: Option<Box<dyn Keeper>>,
+    // Whether anything was recorded since the last checkpoint.
+    to_keep: bool,
     work: JoinSet<Outcome>,
     // Held by every tool at work; when all are let go, no tool's future is left.
     alive: mpsc::Sender<()>,
@@ -178,6 +285,10 @@ impl Driver {
             output_bytes_max,
             judge_timeout,
             started_ms,
+            started_at_run_ms: 0,
+            redeemer: host.redeemer.unwrap_or_else(|| Arc::new(MemoryRedeemer::new())),
+            keeper: host.keeper,
+            to_keep: false,
             work: JoinSet::new(),
             alive,
             tools_gone,
@@ -203,20 +314,40 @@ impl Driver {
     }
 
     fn now_ms(&self) -> u64 {
-        self.clock.monotonic_ms().saturating_sub(self.started_ms)
+        let since = self.clock.monotonic_ms().saturating_sub(self.started_ms);
+        self.started_at_run_ms.saturating_add(since)
     }
 
-    async fn drive(mut self, mut machine: Run) -> Finished {
+    /// Drives until the run has ended, or pauses: then there is no ending.
+    async fn drive(mut self, mut machine: Run, pauses: Pauses) -> Driven {
         let ending = loop {
             if let Some(ending) = self.carry_out(&mut machine).await {
-                break ending;
+                break Some(ending);
+            }
+            if self.owed.is_empty() {
+                // Every question is left open, so nothing will ever come. The last checkpoint is the pause.
+                match self.keep(&machine, Durability::Durable).await {
+                    Ok(()) => break None,
+                    Err(words) => {
+                        let _taken = machine.feed(self.now_ms(), Outcome::RecordFailed(words));
+                        continue;
+                    }
+                }
+            }
+            if self.to_keep
+                && let Err(words) = self.keep(&machine, Durability::Handed).await
+            {
+                let _taken = machine.feed(self.now_ms(), Outcome::RecordFailed(words));
+                continue;
             }
             let outcome = tokio::select! {
                 biased;
                 () = self.cancel.fired() => Outcome::Cancelled,
                 Some(outcome) = self.joined() => outcome,
             };
-            self.feed(&mut machine, outcome);
+            if let Some(outcome) = left_open(outcome, pauses) {
+                self.feed(&mut machine, outcome);
+            }
         };
         self.work.abort_all();
         // A task that blocks its thread cannot be aborted; it is left behind rather than waited for.
@@ -229,7 +360,7 @@ impl Driver {
             self.watch.reported().await;
         };
         let _late = tokio::time::timeout(grace, gone).await;
-        finish(machine, ending, self.hint)
+        Driven { machine, ending, hint: self.hint }
     }
 
     fn feed(&self, machine: &mut Run, outcome: Outcome) {
@@ -247,7 +378,13 @@ impl Driver {
         loop {
             match machine.next()? {
                 Step::Record { lines, durable } => {
-                    if let Err(words) = self.record(lines, durable).await {
+                    self.to_keep = true;
+                    let mut written = self.record(lines, durable).await;
+                    if written.is_ok() && durable {
+                        // An effect comes next. Whoever goes on from here must know that it may have been.
+                        written = self.keep(machine, Durability::Durable).await;
+                    }
+                    if let Err(words) = written {
                         // Refused only after `Done`, and this comes before it.
                         let _taken = machine.feed(self.now_ms(), Outcome::RecordFailed(words));
                     }
@@ -284,6 +421,13 @@ impl Driver {
                     let expires_at_ms = question.facts().expires_at_ms;
                     let left = Duration::from_millis(expires_at_ms.saturating_sub(self.now_ms()));
                     self.start(owed, ask::ask(self.approver.clone(), question, left, self.watch.clone()));
+                }
+                Step::Redeem { call, binding } => {
+                    let redeemer = Arc::clone(&self.redeemer);
+                    let (result, call) =
+                        (redeem::redeem(redeemer, &call, binding, &self.watch).await, call.id());
+                    // Refused only where the run has ended, and then this step does not come.
+                    let _taken = machine.feed(self.now_ms(), Outcome::Redeemed { call, result });
                 }
                 Step::RunTool { permit, timeout_ms } => {
                     let tool = self.tools.get(permit.call().tool()).cloned();
@@ -322,6 +466,31 @@ impl Driver {
             cancel: self.cancel.clone(),
             timeout: Duration::from_millis(timeout_ms),
         }
+    }
+}
+
+/// Where a drive came to: a pause where there is no ending.
+struct Driven {
+    machine: Run,
+    ending: Option<Ending>,
+    hint: Option<Egress<SamePrincipal>>,
+}
+
+/// An outcome for the machine. A question that is left open stays with whoever pauses, and is nobody's to answer otherwise.
+fn left_open(outcome: Outcome, pauses: Pauses) -> Option<Outcome> {
+    match (outcome, pauses) {
+        (Outcome::Answered { answer: Answer::Later, .. }, Pauses::ForPeople) => None,
+        (Outcome::Answered { call, binding, answer: Answer::Later }, Pauses::Never) => {
+            Some(Outcome::Answered { call, binding, answer: Answer::Nobody })
+        }
+        (outcome, _) => Some(outcome),
+    }
+}
+
+fn stopped(driven: Driven) -> Stopped {
+    match driven.ending {
+        None => Stopped::Paused(Box::new(Paused { machine: driven.machine })),
+        Some(ending) => Stopped::Finished(Box::new(finish(driven.machine, ending, driven.hint))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use probity_contract::{
     Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant, Judgement,
-    Opinion, PendingCall, Permit, Ruling, Seat, ToolName,
+    Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName,
 };
 use probity_egress::{Egress, SamePrincipal};
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,8 @@ pub(crate) enum Stage {
     Reresolving,
     /// The policies judge once more, just before the effect.
     Rechecking,
+    /// The person's approval is used up.
+    Redeeming,
     /// The permit is there.
     Permitted,
     /// The tool has the permit.
@@ -124,7 +126,10 @@ impl Call {
 
     /// Whether the call takes one of the places for calls at work.
     pub(crate) const fn is_at_work(&self) -> bool {
-        matches!(self.stage, Stage::Reresolving | Stage::Rechecking | Stage::Permitted | Stage::Running)
+        matches!(
+            self.stage,
+            Stage::Reresolving | Stage::Rechecking | Stage::Redeeming | Stage::Permitted | Stage::Running
+        )
     }
 
     /// Which seat its stage is heard at.
@@ -138,6 +143,7 @@ impl Call {
             | Stage::Asking
             | Stage::Cleared
             | Stage::Reresolving
+            | Stage::Redeeming
             | Stage::Permitted
             | Stage::Running
             | Stage::Settled(_) => None,
@@ -186,6 +192,22 @@ impl Call {
         hearing.zip(self.grant.as_ref()).is_some_and(|(hearing, grant)| hearing.is_answered_by(grant))
     }
 
+    /// Whether a person is asked about it.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.stage == Stage::Asking
+    }
+
+    /// Whether its tool may have the permit.
+    pub(crate) fn may_have_started(&self) -> bool {
+        matches!(self.stage, Stage::Permitted | Stage::Running)
+    }
+
+    /// The question whose approval a permit would use up: somebody asked, at whichever seat, and a person has answered.
+    pub(crate) fn to_redeem(&self) -> Option<Digest> {
+        let asked = self.hearing.as_ref().is_some_and(|hearing| !hearing.askers().is_empty());
+        self.grant.as_ref().filter(|_| asked && self.is_answered()).map(Grant::binding)
+    }
+
     /// Puts other arguments in place of those that were judged: nothing of what was said of the call holds any more.
     pub(crate) fn edit(&mut self, tool: ToolName, arguments: Arguments) {
         self.edits += 1;
@@ -198,10 +220,17 @@ impl Call {
     ///
     /// # Errors
     /// The denial.
-    pub(crate) fn mint(&mut self, now_ms: u64) -> Result<Option<Digest>, Denial> {
+    pub(crate) fn mint(
+        &mut self,
+        redemption: Option<Redemption>,
+        now_ms: u64,
+    ) -> Result<Option<Digest>, Denial> {
         let mut hearing = self.hearing.take().ok_or_else(|| incomplete(Seat::ExecuteRecheck))?;
         if let Some(grant) = &self.grant {
             hearing.grant(grant.clone());
+        }
+        if let Some(redemption) = redemption {
+            hearing.redeem(redemption);
         }
         let permit = hearing.permit(now_ms)?;
         let redeems = permit.redeems();

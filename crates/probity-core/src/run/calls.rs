@@ -49,6 +49,10 @@ impl Run {
                     let (tool, arguments) = (frozen.tool().clone(), frozen.arguments().clone());
                     Some(Step::Resolve { call: call.id, tool, arguments })
                 }
+                (Stage::Redeeming, Some(frozen)) => {
+                    let call_to_redeem = Arc::clone(frozen);
+                    call.to_redeem().map(|binding| Step::Redeem { call: call_to_redeem, binding })
+                }
                 (Stage::Asking, _) => call.question.clone().map(|question| Step::Ask { question }),
                 (Stage::Permitted, _) => {
                     call.take_permit().map(|permit| Step::RunTool { permit, timeout_ms })
@@ -58,6 +62,7 @@ impl Run {
                     | Stage::Inheriting
                     | Stage::Reresolving
                     | Stage::Rechecking
+                    | Stage::Redeeming
                     | Stage::Cleared
                     | Stage::Running
                     | Stage::Settled(_),

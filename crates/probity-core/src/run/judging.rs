@@ -5,7 +5,8 @@ use std::sync::Arc;
 use probity_contract::limits::{APPROVAL_TTL_S, EDITS_MAX, QUESTIONS_PER_CALL_MAX, THROWN_LINE_CHARS_MAX};
 use probity_contract::{
     Answer, AnswerKind, CallFacts, CallId, Denial, DenialCode, Digest, Effect, Event, Fact, FrozenCall,
-    Grant, Opinion, PendingCall, PrincipalId, QuestionFacts, Said, Seat, Target, ToolError, Verdict,
+    Grant, Opinion, PendingCall, PrincipalId, QuestionFacts, RedeemError, Redemption, Said, Seat, Target,
+    ToolError, Verdict,
 };
 use probity_egress::{Egress, SamePrincipal, Words, one_line_untrusted};
 
@@ -117,8 +118,8 @@ impl Run {
             (_, Seat::Adjudicate) if bench.has_ancestors() => {
                 self.call_mut(id)?.enter(Stage::Inheriting);
             }
-            (Heard::Ask(_), Seat::ExecuteRecheck) if answered => self.start(id)?,
-            (Heard::Cleared, Seat::ExecuteRecheck) => self.start(id)?,
+            (Heard::Ask(_), Seat::ExecuteRecheck) if answered => self.redeem_or_start(id)?,
+            (Heard::Cleared, Seat::ExecuteRecheck) => self.redeem_or_start(id)?,
             _ => self.ask_or_clear(id, seat)?,
         }
         Ok(())
@@ -204,7 +205,7 @@ impl Run {
             Answer::Approve { by, .. } | Answer::Edit { by, .. } if expired => {
                 (AnswerKind::Void, Some(by), (DenialCode::Expired, "the answer came too late".to_owned()))
             }
-            Answer::Nobody if expired => {
+            Answer::Nobody | Answer::Later if expired => {
                 (AnswerKind::Void, None, (DenialCode::Expired, "nobody answered in time".to_owned()))
             }
             Answer::Approve { by, more } => {
@@ -222,6 +223,7 @@ impl Run {
                 }
                 (AnswerKind::Refused, Some(by), (DenialCode::PersonRefused, reason))
             }
+            Answer::Later => return Ok(()),
             Answer::Nobody => {
                 let reason = "a person must approve this call and there is nobody to ask".to_owned();
                 (AnswerKind::Nobody, None, (DenialCode::NobodyToAsk, reason))
@@ -263,7 +265,7 @@ impl Run {
     fn void_answer(&mut self, id: CallId, binding: Digest, answer: Answer) -> Result<(), Unexpected> {
         let by = match answer {
             Answer::Approve { by, .. } | Answer::Refuse { by, .. } | Answer::Edit { by, .. } => Some(by),
-            Answer::Nobody => None,
+            Answer::Nobody | Answer::Later => None,
         };
         if (1..self.state.next_call).contains(&id.0) {
             let answer = AnswerKind::Void;
@@ -272,8 +274,39 @@ impl Run {
         Err(Unexpected)
     }
 
+    /// An approval is used up before the permit is made on it: of those who go on with one stored run, one succeeds.
+    fn redeem_or_start(&mut self, id: CallId) -> Result<(), Unexpected> {
+        let call = self.call_mut(id)?;
+        match call.to_redeem() {
+            Some(_) => {
+                call.enter(Stage::Redeeming);
+                Ok(())
+            }
+            None => self.start(id, None),
+        }
+    }
+
+    pub(super) fn redeemed(
+        &mut self,
+        id: CallId,
+        result: Result<Redemption, RedeemError>,
+    ) -> Result<(), Unexpected> {
+        let call = self.call_mut(id)?;
+        if call.stage != Stage::Redeeming || !call.sent {
+            return Err(Unexpected);
+        }
+        match result {
+            Ok(redemption) => self.start(id, Some(redemption)),
+            Err(error) => {
+                let reason = words::line(&error.to_string()).as_str().to_owned();
+                self.deny(id, words::denial(DenialCode::Redeemed, Seat::ExecuteRecheck, reason));
+                Ok(())
+            }
+        }
+    }
+
     /// Makes the permit and writes down that the tool starts; both come before the tool has it.
-    fn start(&mut self, id: CallId) -> Result<(), Unexpected> {
+    fn start(&mut self, id: CallId, redemption: Option<Redemption>) -> Result<(), Unexpected> {
         // The policies may have taken what was left.
         if self.is_time_up() {
             self.deny(id, limit("the limit of time is reached"));
@@ -284,7 +317,7 @@ impl Run {
         let tool = call.tool.clone();
         let targets = call.frozen.iter().flat_map(|frozen| frozen.targets());
         let leaves_the_machine = targets.into_iter().any(|target| !matches!(target, Target::Path { .. }));
-        match call.mint(now) {
+        match call.mint(redemption, now) {
             Err(denial) => self.deny(id, denial),
             Ok(redeems) => {
                 call.enter(Stage::Permitted);

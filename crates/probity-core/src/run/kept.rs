@@ -43,6 +43,12 @@ impl Keeps {
                 started.output_schema.iter_mut().for_each(pass_value);
                 started.params.output_schema.iter_mut().for_each(pass_value);
             }
+            Fact::Resumed { tools, .. } => {
+                for tool in tools {
+                    pass_text(&mut tool.description);
+                    pass_value(&mut tool.input_schema);
+                }
+            }
             Fact::ItemAdded { body, .. } => match body {
                 Body::Context { name, .. } => self.words(name),
                 Body::ToolResult { provider_id, tool, .. } => {

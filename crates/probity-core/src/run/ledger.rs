@@ -49,6 +49,25 @@ impl Ledger {
         self.clock_ms
     }
 
+    /// How many entries were handed out.
+    pub(crate) fn handed_out(&self) -> u64 {
+        let unwritten = self.unwritten.iter().filter(|line| matches!(line, Emission::Entry(_))).count();
+        self.next_seq.saturating_sub(unwritten as u64)
+    }
+
+    /// Passes over entries that others have written behind those that were handed out.
+    pub(crate) fn skip_to(&mut self, next_seq: u64, at_ms: u64) {
+        self.advance(at_ms);
+        let mut seq = self.handed_out().max(next_seq);
+        for line in &mut self.unwritten {
+            if let Emission::Entry(entry) = line {
+                (entry.seq, entry.at_ms) = (seq, entry.at_ms.max(at_ms));
+                seq += 1;
+            }
+        }
+        self.next_seq = seq;
+    }
+
     /// Writes a text unless it stands there already, and gives its id.
     pub(crate) fn part(&mut self, text: &str) -> PartId {
         let id = PartId::of(text);
@@ -180,6 +199,12 @@ impl Spent {
         self.charged = self.charged.plus(&charged);
         self.counted =
             usage.input.map(|input_tokens| CountedWindow { input_tokens, bytes: self.window_bytes });
+    }
+
+    /// Takes what was spent for replies that the run does not know.
+    pub(crate) fn lost(&mut self, usage: &Usage) {
+        self.usage = self.usage.plus(usage);
+        self.charged = self.charged.plus(usage);
     }
 
     /// The output that one more model call may have, so that it stays within the limits, and the limit that says so.

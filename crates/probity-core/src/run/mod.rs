@@ -11,6 +11,7 @@ mod judging;
 mod kept;
 mod ledger;
 mod places;
+mod resuming;
 mod settling;
 mod spec;
 mod takeover;
@@ -24,11 +25,12 @@ use std::sync::Arc;
 use probity_contract::{
     Answer, Arguments, CallId, Digest, Emission, Ending, Event, Fact, FrozenCall, Item, ItemId, Label,
     ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, ProposedCall,
-    Remembered, RunStarted, Seat, Target, ToolError, ToolName, ToolOutput, Usage,
+    RedeemError, Redemption, Remembered, RunStarted, Seat, Target, ToolError, ToolName, ToolOutput, Usage,
 };
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
 
+pub use resuming::{LeftBehind, ResumeError, Resumption};
 pub(crate) use spec::Schemas;
 pub use spec::{FirstItem, RunSpec, SpecError};
 
@@ -54,6 +56,8 @@ pub struct Run {
     changed: bool,
     // Notices to observers. They are lost over a pause: what happened stands in the record.
     events: VecDeque<Event>,
+    // Whether it was read back and its calls were not made whole yet.
+    as_stored: bool,
 }
 
 /// Its id and how it ended, and nothing that was said in it.
@@ -107,6 +111,14 @@ pub enum Step {
         /// The question.
         question: PendingCall,
     },
+    /// Use the approval of this question up, with [`Redemption::claim`], and feed [`Outcome::Redeemed`] before asking for the
+    /// next step: a run that is stored in between has lost the approval.
+    Redeem {
+        /// The call.
+        call: Arc<FrozenCall>,
+        /// What stands for the question.
+        binding: Digest,
+    },
     /// Start the tool with the permit. Feed [`Outcome::ToolFinished`].
     RunTool {
         /// The right to run the call once.
@@ -152,6 +164,13 @@ pub enum Outcome {
         binding: Digest,
         /// The answer.
         answer: Answer,
+    },
+    /// The approval was used up, or could not be.
+    Redeemed {
+        /// Which call.
+        call: CallId,
+        /// The proof, or why there is none.
+        result: Result<Redemption, RedeemError>,
     },
     /// The tool came back.
     ToolFinished {
@@ -243,9 +262,7 @@ impl TryFrom<RunState> for Run {
     type Error = SpecError;
     fn try_from(state: RunState) -> Result<Self, SpecError> {
         let schemas = Arc::new(state.spec.check()?);
-        let mut run = Self { state, schemas, changed: true, events: VecDeque::new() };
-        run.restore_calls();
-        Ok(run)
+        Ok(Self { state, schemas, changed: true, events: VecDeque::new(), as_stored: true })
     }
 }
 
@@ -286,7 +303,7 @@ impl Run {
             done: false,
             spec,
         };
-        let mut run = Self { state, schemas, changed: true, events: VecDeque::new() };
+        let mut run = Self { state, schemas, changed: true, events: VecDeque::new(), as_stored: false };
         run.open();
         Ok(run)
     }
@@ -325,6 +342,7 @@ impl Run {
     /// by side.
     #[expect(clippy::should_implement_trait, reason = "not an iterator: `None` means wait, not the end")]
     pub fn next(&mut self) -> Option<Step> {
+        self.restore_calls();
         // First all that can move without an outcome moves and writes its facts; then the facts go out; and only then a
         // step that they tell of is handed out.
         self.progress();
@@ -365,6 +383,7 @@ impl Run {
     /// [`Unexpected`] when nobody waits for it: a late or repeated outcome changes nothing but, where it is an answer, the
     /// record.
     pub fn feed(&mut self, now_ms: u64, outcome: Outcome) -> Result<(), Unexpected> {
+        self.restore_calls();
         self.state.ledger.advance(now_ms);
         self.changed = true;
         match (&self.state.phase, outcome) {
@@ -384,6 +403,7 @@ impl Run {
     /// is recorded, and told to the model, that the outcome is unknown. To be called at once after reading back; a run
     /// that goes on with the driver it had must not be taken over.
     pub fn abandon_outstanding(&mut self) {
+        self.restore_calls();
         if let Phase::Model { sent, .. } = &mut self.state.phase {
             *sent = false;
         }
@@ -398,6 +418,7 @@ impl Run {
             Outcome::Resolved { call, result } => self.resolved(call, result)?,
             Outcome::Judged { call, seat, opinions } => self.judged(call, seat, opinions)?,
             Outcome::Answered { call, binding, answer } => self.answered(call, binding, answer)?,
+            Outcome::Redeemed { call, result } => self.redeemed(call, result)?,
             Outcome::ToolFinished { call, result, output_bytes, ran_ms } => {
                 self.tool_finished(call, result, output_bytes, ran_ms)?;
             }

@@ -87,6 +87,7 @@ impl Run {
                 | Stage::Cleared
                 | Stage::Reresolving
                 | Stage::Rechecking
+                | Stage::Redeeming
                 | Stage::Permitted
                 | Stage::Running => Settled {
                     text: Arc::from(words::not_run(false).as_str()),
@@ -142,7 +143,8 @@ impl Run {
                 | Stage::Asking
                 | Stage::Cleared
                 | Stage::Reresolving
-                | Stage::Rechecking => {
+                | Stage::Rechecking
+                | Stage::Redeeming => {
                     if let Some(call) = self.state.calls.get_mut(&id) {
                         call.enter(Stage::Settled(not_run));
                     }

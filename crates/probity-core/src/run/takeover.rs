@@ -6,8 +6,16 @@ use super::call::{Call, Stage};
 use super::{Run, words};
 
 impl Run {
-    /// Makes calls whole that were read back: a permit is not stored.
+    /// Makes calls whole that were read back: a permit is not stored. It writes facts, so it comes when the run goes on and not
+    /// when it is read: whoever takes it up may know more of its record.
     pub(super) fn restore_calls(&mut self) {
+        if !std::mem::take(&mut self.as_stored) {
+            return;
+        }
+        for id in self.calls_at(&Stage::Redeeming) {
+            // What was heard is gone with the pause. Should the approval be used up by now, nothing runs on it.
+            self.judge_again_unstarted(id);
+        }
         for id in self.calls_at(&Stage::Permitted) {
             if self.state.ledger.withdraw_start(id) {
                 self.judge_again(id);
@@ -44,6 +52,12 @@ impl Run {
 
     fn calls_at(&self, stage: &Stage) -> Vec<CallId> {
         self.state.calls.values().filter(|call| call.stage == *stage).map(|call| call.id).collect()
+    }
+
+    fn judge_again_unstarted(&mut self, id: CallId) {
+        if let Some(call) = self.state.calls.get_mut(&id) {
+            call.judge_again();
+        }
     }
 
     fn judge_again(&mut self, id: CallId) {

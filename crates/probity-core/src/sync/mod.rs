@@ -8,4 +8,4 @@ mod steady;
 mod used;
 
 pub(crate) use steady::Reading;
-pub use used::Used;
+pub(crate) use used::Used;

@@ -7,20 +7,18 @@ use super::atomics::Mutex;
 ///
 /// Of any number who use one thing, at once or one after the other, exactly one is the first.
 #[derive(Debug)]
-pub struct Used<K> {
+pub(crate) struct Used<K> {
     used: Mutex<HashSet<K>>,
 }
 
 impl<K: Eq + Hash> Used<K> {
     /// Nothing was used.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { used: Mutex::new(HashSet::new()) }
     }
 
     /// Uses it. Tells whether this was the first time.
-    #[must_use]
-    pub fn is_first(&self, what: K) -> bool {
+    pub(crate) fn is_first(&self, what: K) -> bool {
         match self.used.lock() {
             Ok(mut used) => used.insert(what),
             // A set is whole whatever panicked beside it.

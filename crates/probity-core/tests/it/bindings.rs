@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use probity_bindings::{Action, Field, TOPOLOGIES, Topology};
 use probity_contract::{
-    Answer, Digest, Effect, FrozenCall, Level, ModelCallId, Opinion, PendingCall, ReplyPart, Said, Target,
-    ToolSpec, Verdict,
+    Answer, DenialCode, Digest, Effect, Fact, FrozenCall, Level, ModelCallId, Opinion, PendingCall,
+    ReplyPart, Said, Seat, Target, ToolSpec, Verdict,
 };
 use probity_core::{Run, Unexpected};
 use probity_testkit::{policy_name, principal, run_id};
@@ -254,4 +254,54 @@ fn i19_what_was_approved_runs_after_it_was_stored_in_whatever_order_its_members_
     let (one, other) =
         (frozen(r#"{"path":"a.txt","content":"hello"}"#), frozen(r#"{ "content":"hello","path":"a.txt" }"#));
     assert_eq!(one, other);
+}
+
+/// An approval is for one task and for whom it acts: in another task, or for somebody else, it is none, however it is brought
+/// there.
+#[test]
+fn i35_an_approval_is_not_carried_over_to_another_task_or_principal() {
+    let action = Action::write("a.txt", "hello");
+    let others = [(Field::Session, "run-2"), (Field::Caller, "bob")];
+    let others = others.map(|(field, value)| action.clone().with(field, value));
+    let both = others[0].clone().with(Field::Caller, "bob");
+    for other in others.iter().chain([&both]) {
+        let (mut theirs, question) = asking(&action);
+        let (mut desk, own) = asking(other);
+        assert_ne!(question.binding(), own.binding());
+        // The answer itself.
+        desk.feed(answered(&question, approve())).unwrap_err();
+        // The grant that lies in the other run, put into this one's state.
+        theirs.feed(answered(&question, approve())).unwrap();
+        let given: Value = serde_json::from_str(&theirs.stored()).unwrap();
+        let grant = given["calls"]["1"]["grant"].clone();
+        assert!(grant.is_object(), "there is a grant to be stolen");
+        let mut state: Value = serde_json::from_str(&desk.stored()).unwrap();
+        state["calls"]["1"]["grant"] = grant;
+        state["calls"]["1"]["stage"] = given["calls"]["1"]["stage"].clone();
+        state["calls"]["1"]["sent"] = json!(false);
+        let mut desk = desk.taken_up(&state.to_string()).unwrap();
+        while desk.ending.is_none() {
+            pay(&mut desk, other, None);
+        }
+        assert!(desk.started.is_empty(), "{:?}", desk.started);
+    }
+}
+
+/// A stored run in which a tool was redefined: its open call was judged for another tool, and is denied.
+#[test]
+fn i22_a_call_of_a_stored_run_whose_tool_was_redefined_is_denied() {
+    let action = Action::write("a.txt", "hello");
+    let (mut desk, question) = asking(&action);
+    desk.feed(answered(&question, approve())).unwrap();
+    let (from, to) = (written(Field::Workflow, &action), "Does something else.");
+    let mut desk = desk.taken_up(&desk.stored().replace(&from, to)).unwrap();
+    while desk.ending.is_none() {
+        pay(&mut desk, &action, None);
+    }
+    assert!(desk.started.is_empty());
+    let denied = crate::record_check::entries(&desk.lines).into_iter().find_map(|entry| match entry.fact {
+        Fact::Denied { denial, .. } => Some((denial.code, denial.seat)),
+        _ => None,
+    });
+    assert_eq!(denied, Some((DenialCode::ToolChanged, Seat::Targets)));
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use probity_contract::{
     Answer, Arguments, Bench, CallId, Content, ContentSetting, Effect, Emission, Ending, FrozenCall, Label,
-    Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, PendingCall, ReplyPart, Roster, Seat,
-    Stop, Target, ToolChoice, ToolOutput, ToolSpec, Usage,
+    Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, PendingCall, Redemption, ReplyPart,
+    Roster, Seat, Stop, Target, ToolChoice, ToolOutput, ToolSpec, Usage,
 };
-use probity_core::{FirstItem, Outcome, Run, RunSpec, Step, Unexpected};
+use probity_core::{FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
 use probity_testkit::{model_name, policy_name, principal, run_id, tool_name};
 use serde_json::json;
 
@@ -45,14 +45,22 @@ pub(crate) struct Desk {
     pub started: Vec<Arc<FrozenCall>>,
     pub ending: Option<Ending>,
     pub now_ms: u64,
+    /// Shared by all who take the run up.
+    pub redeemer: Arc<MemoryRedeemer>,
 }
 
 impl Desk {
     pub(crate) fn new(run: Run) -> Self {
-        let (open, lines, started) = (Vec::new(), Vec::new(), Vec::new());
-        let mut desk = Self { run, open, lines, started, ending: None, now_ms: 0 };
+        let mut desk = Self::unsettled(run);
         desk.settle();
         desk
+    }
+
+    /// A run of which no step was carried out yet.
+    pub(crate) fn unsettled(run: Run) -> Self {
+        let (open, lines, started) = (Vec::new(), Vec::new(), Vec::new());
+        let redeemer = Arc::new(MemoryRedeemer::new());
+        Self { run, open, lines, started, ending: None, now_ms: 0, redeemer }
     }
 
     /// Carries out steps until the run waits or has ended.
@@ -68,6 +76,10 @@ impl Desk {
             Step::CallModel { call, .. } => self.open.push(Owed::Model(call)),
             Step::Resolve { call, arguments, .. } => self.open.push(Owed::Targets(call, arguments)),
             Step::Judge { call, seat } => self.open.push(Owed::Opinions(call, seat)),
+            Step::Redeem { call, binding } => {
+                let result = Redemption::claim(&*self.redeemer, &call.facts().run, binding);
+                self.run.feed(self.now_ms, Outcome::Redeemed { call: call.id(), result }).unwrap();
+            }
             Step::Ask { question } => self.open.push(Owed::Answer(Box::new(question))),
             Step::RunTool { permit, .. } => {
                 self.started.push(Arc::clone(permit.call()));
@@ -96,18 +108,21 @@ impl Desk {
 
     /// Another driver takes the run up from what was written down. Whatever lay on the desk is gone.
     pub(crate) fn taken_up(&self, stored: &str) -> Result<Self, serde_json::Error> {
-        let mut run: Run = serde_json::from_str(stored)?;
+        Ok(self.goes_on_as(serde_json::from_str(stored)?))
+    }
+
+    /// Another driver goes on with this run, which was read back.
+    pub(crate) fn goes_on_as(&self, mut run: Run) -> Self {
         run.abandon_outstanding();
         let mut desk = Self {
-            run,
-            open: Vec::new(),
             lines: self.lines.clone(),
             started: self.started.clone(),
-            ending: None,
             now_ms: self.now_ms,
+            redeemer: Arc::clone(&self.redeemer),
+            ..Self::unsettled(run)
         };
         desk.settle();
-        Ok(desk)
+        desk
     }
 
     /// The open question, if there is exactly one.

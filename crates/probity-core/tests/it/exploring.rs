@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use probity_contract::{
-    Answer, AnswerKind, CallId, Digest, Effect, Emission, Fact, ModelCallId, Opinion, ReplyPart, Said,
-    Verdict,
+    Answer, AnswerKind, CallId, Digest, Effect, Emission, Fact, ModelCallId, Opinion, Redemption, ReplyPart,
+    Said, Verdict,
 };
 use probity_core::{Outcome, Run, Step};
 use probity_testkit::{policy_name, principal};
@@ -49,6 +49,8 @@ struct Started {
     redeems: Option<Digest>,
     /// Whether the time of the approval was over.
     late: bool,
+    /// Whether a person had refused the call before.
+    refused: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -102,8 +104,7 @@ impl<'a> Play<'a> {
     fn new(scope: &'a Scope) -> Self {
         let run = Run::new(spec(vec![tool("act", scope.effect)])).unwrap();
         let kept = serde_json::to_string(&run).unwrap();
-        let desk =
-            Desk { run, open: Vec::new(), lines: Vec::new(), started: Vec::new(), ending: None, now_ms: 0 };
+        let desk = Desk::unsettled(run);
         let (past, started, heard, lines) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let expires = BTreeMap::new();
         let mut play = Self { scope, desk, kept, past, started, expires, heard, lines };
@@ -127,8 +128,17 @@ impl<'a> Play<'a> {
                 }
                 Step::Notify(_) => {}
                 Step::CallModel { call, .. } => self.desk.open.push(Owed::Model(call)),
+                // Of two calls the orders that matter are those of opinions, answers and results.
+                Step::Resolve { call, .. } if self.scope.calls > 1 => {
+                    self.desk.run.feed(self.desk.now_ms, told(call, Vec::new())).unwrap();
+                }
                 Step::Resolve { call, arguments, .. } => self.desk.open.push(Owed::Targets(call, arguments)),
                 Step::Judge { call, seat } => self.desk.open.push(Owed::Opinions(call, seat)),
+                Step::Redeem { call, binding } => {
+                    let result = Redemption::claim(&*self.desk.redeemer, &call.facts().run, binding);
+                    let redeemed = Outcome::Redeemed { call: call.id(), result };
+                    self.desk.run.feed(self.desk.now_ms, redeemed).unwrap();
+                }
                 Step::Ask { question } => {
                     self.expires.insert(question.binding(), question.facts().expires_at_ms);
                     self.desk.open.push(Owed::Answer(Box::new(question)));
@@ -137,7 +147,8 @@ impl<'a> Play<'a> {
                     let (call, redeems) = (permit.call().id(), permit.redeems());
                     let expires = redeems.and_then(|binding| self.expires.get(&binding));
                     let late = expires.is_some_and(|expires| *expires <= self.desk.now_ms);
-                    self.started.push(Started { call, redeems, late });
+                    let refused = self.refused().contains(&call);
+                    self.started.push(Started { call, redeems, late, refused });
                     self.desk.open.push(Owed::Tool(std::sync::Arc::clone(permit.call())));
                 }
                 Step::Done(ending) => self.desk.ending = Some(ending),
@@ -156,8 +167,8 @@ impl<'a> Play<'a> {
         let mut run: Run = serde_json::from_str(&self.kept).unwrap();
         run.abandon_outstanding();
         self.heard.clear();
-        self.desk =
-            Desk { run, open: Vec::new(), lines: Vec::new(), started: Vec::new(), ending: None, now_ms };
+        let redeemer = std::sync::Arc::clone(&self.desk.redeemer);
+        self.desk = Desk { now_ms, redeemer, ..Desk::unsettled(run) };
         self.settle(None);
     }
 
@@ -324,7 +335,7 @@ impl Model for Scope {
                 !state.started.iter().any(|started| started.late)
             }),
             Property::always("i27 what was refused never starts", |_, state: &State| {
-                !state.started.iter().any(|started| state.refused.contains(&started.call))
+                !state.started.iter().any(|started| started.refused)
             }),
             Property::always("i43 every start that is told has one end", |_, state: &State| {
                 let is_whole = |(starts, ends): &(usize, usize)| {

@@ -168,6 +168,8 @@ async fn i10_a_failure_lane_that_hangs_holds_up_nothing() {
         observer: None,
         failures: Some(Arc::new(Hanging(blocker.clone()))),
         approver: None,
+        redeemer: None,
+        keeper: None,
         cancel: scene.cancel.clone(),
     };
     let started = std::time::Instant::now();
@@ -223,6 +225,8 @@ async fn two_policies_with_one_name_do_not_start() {
         observer: None,
         failures: None,
         approver: None,
+        redeemer: None,
+        keeper: None,
         cancel: scene.cancel.clone(),
     };
     let error = probity_core::run_task(scene.task, probity_testkit::run_id("r"), host).await.unwrap_err();

@@ -132,6 +132,8 @@ async fn a_journal_that_panics_ends_the_run() {
             observer: None,
             failures: None,
             approver: None,
+            redeemer: None,
+            keeper: None,
             cancel: scene.cancel,
         };
         let finished = probity_core::run_task(scene.task, probity_testkit::run_id("r"), host).await.unwrap();

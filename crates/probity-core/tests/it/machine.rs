@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use probity_contract::{
     Answer, AnswerKind, Bench, Body, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Fact,
-    Level, LimitKind, ModelCallId, ModelReply, Opinion, Prices, ReplyPart, Roster, Said, Seat, Stop,
-    ToolErrorClass, ToolOutcomeKind, Usage, Verdict,
+    Level, LimitKind, ModelCallId, ModelReply, Opinion, Prices, Redemption, ReplyPart, Roster, Said, Seat,
+    Stop, ToolErrorClass, ToolOutcomeKind, Usage, Verdict,
 };
-use probity_core::{Outcome, Run, SpecError, Step, Unexpected};
+use probity_core::{MemoryRedeemer, Outcome, Run, SpecError, Step, Unexpected};
 use probity_testkit::{policy_name, principal};
 
 use crate::record_check::entries;
@@ -20,6 +20,10 @@ fn steps(run: &mut Run) -> (Vec<Emission>, Vec<Step>) {
         match step {
             Step::Record { lines: more, .. } => lines.extend(more),
             Step::Notify(_) => {}
+            Step::Redeem { call, binding } => {
+                let result = Redemption::claim(&MemoryRedeemer::new(), &call.facts().run, binding);
+                run.feed(0, Outcome::Redeemed { call: call.id(), result }).unwrap();
+            }
             Step::Done(_) => {
                 others.push(step);
                 break;

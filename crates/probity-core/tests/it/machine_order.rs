@@ -1,5 +1,7 @@
 //! Any order of outcomes, any pause: the same run.
 
+use std::collections::BTreeMap;
+
 use probity_contract::{AnswerKind, CallId, Effect, Fact, Limits};
 use proptest::prelude::*;
 
@@ -43,6 +45,32 @@ proptest! {
         prop_assert_eq!(other.answer(), one.answer());
         prop_assert_eq!(other.items(), one.items());
         prop_assert_eq!(sorted(other.started), sorted(one.started));
+    }
+
+    /// What is decided of a call, and how often each is judged, does not hang on when the calls beside it are.
+    #[test]
+    fn i45_what_is_decided_of_a_call_does_not_hang_on_the_timing_of_others(
+        script in some_script(),
+        picks in some_picks(),
+    ) {
+        // With room for all: which calls come too late for a limit does hang on who is first.
+        let mut script = script;
+        script.limits.tool_calls_max = 200;
+        let decisions = |schedule| {
+            let lines = play(&script, schedule, Trouble::None).lines;
+            let mut of_calls: BTreeMap<CallId, Vec<String>> = BTreeMap::new();
+            for fact in entries(&lines).into_iter().map(|entry| entry.fact) {
+                let decision = match &fact {
+                    Fact::Judged { call, seat, opinions } => (*call, format!("{seat} {opinions:?}")),
+                    Fact::Denied { call, denial } => (*call, format!("{denial:?}")),
+                    Fact::ToolStarted { call, .. } => (*call, "starts".to_owned()),
+                    _ => continue,
+                };
+                of_calls.entry(decision.0).or_default().push(decision.1);
+            }
+            of_calls
+        };
+        prop_assert_eq!(decisions(Schedule::picking(&picks)), decisions(Schedule::oldest_first()));
     }
 
     #[test]

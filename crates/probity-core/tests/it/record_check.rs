@@ -49,13 +49,18 @@ pub(crate) fn entries(lines: &[Emission]) -> Vec<Entry> {
 /// Entries are numbered without a gap, time never goes back, and every text stands before its use, once.
 pub(crate) fn check_lines(lines: &[Emission]) {
     let (mut known, mut seq, mut at_ms) = (BTreeSet::new(), 0, 0);
+    // A run that was taken up does not know what was written behind its checkpoint.
+    let mut resumed = false;
     for line in lines {
         match line {
-            Emission::Part(part) => assert!(known.insert(part.id), "a text stands twice: {part:?}"),
+            Emission::Part(part) => {
+                assert!(known.insert(part.id) || resumed, "a text stands twice: {part:?}")
+            }
             Emission::Entry(entry) => {
                 assert_eq!(entry.seq, seq, "{entry:?}");
                 assert!(entry.at_ms >= at_ms, "{entry:?}");
                 (seq, at_ms) = (seq + 1, entry.at_ms);
+                resumed |= matches!(entry.fact, Fact::Resumed { .. });
                 for part in parts_of(&entry.fact) {
                     assert!(known.contains(&part), "a text is missing: {entry:?}");
                 }

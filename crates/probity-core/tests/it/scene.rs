@@ -94,6 +94,8 @@ impl Scene {
             observer: Some(Arc::new(watcher.clone())),
             failures: Some(Arc::new(watcher.clone())),
             approver,
+            redeemer: None,
+            keeper: None,
             cancel,
         };
         let finished = run_task(task, run_id("run"), host).await.unwrap();

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use probity_contract::{
     Answer, Bench, CallId, Content, ContentSetting, Digest, Effect, Emission, Ending, FrozenCall, Item,
-    Label, Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, ReplyPart, Roster, Said, Seat,
-    Stop, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec, Usage, Verdict,
+    Label, Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, Redemption, ReplyPart, Roster,
+    Said, Seat, Stop, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec, Usage, Verdict,
 };
-use probity_core::{FirstItem, Outcome, Run, RunSpec, Step, Unexpected};
+use probity_core::{FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
 use probity_testkit::{model_name, policy_name, principal, run_id, tool_name};
 use serde_json::{Value, json};
 
@@ -304,6 +304,7 @@ fn stored(run: &Run) -> Run {
 struct Simulation<'a> {
     script: &'a Script,
     trouble: Trouble,
+    redeemer: MemoryRedeemer,
     owed: Vec<Owed>,
     fed: u32,
     played: Played,
@@ -321,7 +322,8 @@ pub(crate) fn play(script: &Script, mut schedule: Schedule, trouble: Trouble) ->
         records_after_failure: 0,
         most_at_once: 0,
     };
-    let mut simulation = Simulation { script, trouble, owed: Vec::new(), fed: 0, played };
+    let mut simulation =
+        Simulation { script, trouble, redeemer: MemoryRedeemer::new(), owed: Vec::new(), fed: 0, played };
     while !simulation.take_steps() {
         assert!(!simulation.owed.is_empty(), "the machine waits for nothing: {:?}", simulation.played.run);
         let at = schedule.pick(simulation.owed.len());
@@ -360,6 +362,10 @@ impl Simulation<'_> {
             Step::Resolve { call, .. } => self.owed.push(Owed::Resolve(call)),
             Step::Judge { call, seat } => self.owed.push(Owed::Judge(call.id(), seat)),
             Step::Ask { question } => self.owed.push(Owed::Answer(question.call().id(), question.binding())),
+            Step::Redeem { call, binding } => {
+                let result = Redemption::claim(&self.redeemer, &call.facts().run, binding);
+                self.feed(Outcome::Redeemed { call: call.id(), result }).unwrap();
+            }
             Step::RunTool { permit, .. } => self.start(permit.call()),
         }
     }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::Cli;
-use crate::command::run::{Look, execute};
+use crate::command::run::{Asking, Look, Start, execute};
 use crate::exit::{Code, Fatal};
 use crate::render::Screen;
 use crate::task_file::TaskFile;
@@ -40,7 +40,9 @@ pub(crate) async fn run(cli: &Cli, screen: Arc<Screen>) -> Result<Code, Fatal> {
     if !cli.json {
         intro(&screen);
     }
-    let executed = execute(cli.data_dir.clone(), task, None, look, &screen).await?;
+    let executed =
+        execute(cli.data_dir.clone(), Start { task, asking: Asking::Nobody, started: None }, look, &screen)
+            .await?;
     executed.show(look, &screen);
     if !cli.json {
         outro(executed.run.as_str(), &screen);

@@ -1,8 +1,11 @@
 //! One module a command.
 
+pub(crate) mod approve;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod key;
 pub(crate) mod policy;
 pub(crate) mod redact;
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -4,37 +4,88 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use probity_contract::{Approver, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, RunId, ToolName};
-use probity_core::{Finished, Host, SystemClock, Task, run_task};
+use probity_contract::{
+    Answer, Approver, BoxFuture, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, PendingCall,
+    PrincipalId, RunId, ToolName,
+};
+use probity_core::{Finished, Host, Keeper, Stopped, SystemClock, Task, start_task};
 use probity_egress::{Egress, Words, egress_text};
 use probity_store::{Store, StoreError};
 use probity_trace::RunSummary;
 
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{Code, Fatal};
-use crate::render::{FailureTeller, Report, Screen, TerminalApprover, Watcher};
+use crate::keeping::{SealedKeeper, Started};
+use crate::render::{FailureTeller, Questions, Report, Screen, TerminalApprover, Watcher};
 use crate::task_file::{self, ContextEntry, HostEntry, RootEntry, TaskFile};
-use crate::{interrupt, settings, wire};
+use crate::{interrupt, keys, settings, wire};
 
 pub(crate) async fn run(cli: &Cli, args: &RunArgs, screen: Arc<Screen>) -> Result<Code, Fatal> {
     let file = task_file(args)?;
+    let person = !args.no_input && !cli.json && std::io::stdin().is_terminal() && screen.is_interactive();
+    let (task, principal) = task(file, person)?;
+    let look = Look { json: cli.json, quiet: args.quiet, reasoning: args.reasoning };
+    let started = if args.no_checkpoints { None } else { Started::now(person) };
+    let asking = Asking::of(person, args.no_input || started.is_none(), &screen, principal);
+    let executed = execute(cli.data_dir.clone(), Start { task, asking, started }, look, &screen).await?;
+    executed.show(look, &screen);
+    Ok(executed.code)
+}
+
+/// Puts the task of a file together. Where `asks` is true a person is asked about calls that no rule covers.
+pub(crate) fn task(file: TaskFile, asks: bool) -> Result<(Task, PrincipalId), Fatal> {
     let name = file.model.clone().ok_or_else(|| {
         Fatal::new(Code::Usage, "choose a model: neither the task file nor --model names one")
             .hint("write --model provider/name, for example --model ollama/llama3.2")
     })?;
     let model = wire::model(&name, file.base_url.clone(), file.key_file.clone())?;
     let tools = wire::tools(&file.tools)?;
-    let asks = !args.no_input && !cli.json && std::io::stdin().is_terminal() && screen.is_interactive();
-    let (task, principal) = wire::task(file, model, tools, asks)?;
-    let look = Look { json: cli.json, quiet: args.quiet, reasoning: args.reasoning };
-    let approver: Option<Arc<dyn Approver>> = if asks {
-        Some(Arc::new(TerminalApprover::new(Arc::clone(&screen), principal.clone())))
-    } else {
-        None
-    };
-    let report = execute(cli.data_dir.clone(), task, approver, look, &screen).await?;
-    report.show(look, &screen);
-    Ok(report.code)
+    wire::task(file, model, tools, asks)
+}
+
+/// What becomes of a question.
+pub(crate) enum Asking {
+    /// The person at the terminal is asked, and may leave it open.
+    Person(Arc<Screen>, PrincipalId),
+    /// It stays open, and the run pauses.
+    Later,
+    /// It counts as refused.
+    Nobody,
+}
+
+impl Asking {
+    pub(crate) fn of(person: bool, never: bool, screen: &Arc<Screen>, principal: PrincipalId) -> Self {
+        match (person, never) {
+            (true, _) => Self::Person(Arc::clone(screen), principal),
+            (false, false) => Self::Later,
+            (false, true) => Self::Nobody,
+        }
+    }
+
+    fn approver(self) -> Option<Arc<dyn Approver>> {
+        match self {
+            Self::Person(screen, person) => Some(Arc::new(TerminalApprover::new(screen, person))),
+            Self::Later => Some(Arc::new(LeavesOpen)),
+            Self::Nobody => None,
+        }
+    }
+}
+
+/// Answers nothing now.
+struct LeavesOpen;
+
+impl Approver for LeavesOpen {
+    fn ask<'a>(&'a self, _question: &'a PendingCall) -> BoxFuture<'a, Answer> {
+        Box::pin(std::future::ready(Answer::Later))
+    }
+}
+
+/// A task that begins.
+pub(crate) struct Start {
+    pub(crate) task: Task,
+    pub(crate) asking: Asking,
+    /// How the task was started; without it nothing is kept to go on from.
+    pub(crate) started: Option<Started>,
 }
 
 /// What is shown of a run.
@@ -45,27 +96,36 @@ pub(crate) struct Look {
     pub(crate) reasoning: bool,
 }
 
-/// A run that has ended, ready to be shown.
+/// A run that has ended or pauses, ready to be shown.
 pub(crate) struct Executed {
     pub(crate) run: RunId,
     pub(crate) code: Code,
-    report: Report,
+    came_to: CameTo,
     model_hint: Option<Egress<probity_egress::SamePrincipal>>,
+}
+
+enum CameTo {
+    Ended(Box<Report>),
+    Pauses(Questions),
 }
 
 impl Executed {
     pub(crate) fn show(&self, look: Look, screen: &Screen) {
+        let report = match &self.came_to {
+            CameTo::Ended(report) => report,
+            CameTo::Pauses(questions) => return questions.show(look.json, screen),
+        };
         if look.json {
-            screen.json(&self.report.json());
+            screen.json(&report.json());
         }
         if look.quiet
             && !look.json
-            && let Some(answer) = self.report.answer()
+            && let Some(answer) = report.answer()
         {
             screen.out(&answer);
         }
         if !look.json && (!look.quiet || self.code != Code::Ok) {
-            self.report.lines().iter().for_each(|line| screen.tell(line));
+            report.lines().iter().for_each(|line| screen.tell(line));
         }
         if let Some(hint) = &self.model_hint {
             screen.tell(hint);
@@ -76,41 +136,86 @@ impl Executed {
 /// Runs a task, with its record in the store.
 pub(crate) async fn execute(
     data_dir: Option<PathBuf>,
-    task: Task,
-    approver: Option<Arc<dyn Approver>>,
+    start: Start,
     look: Look,
     screen: &Arc<Screen>,
 ) -> Result<Executed, Fatal> {
-    let store = Store::open(&settings::data_dir(data_dir)?).await.map_err(|error| store_failed(&error))?;
-    store.notices().iter().for_each(|notice| screen.tell(&egress_text(notice)));
+    let Start { task, asking, started } = start;
+    let data_dir = settings::data_dir(data_dir)?;
+    let store = open_store(&data_dir, screen).await?;
     let run = settings::fresh_run_id()?;
+    let keeper = match &started {
+        Some(started) => Some(SealedKeeper::new(
+            store.checkpoints().map_err(|error| store_failed(&error))?,
+            keys::ring_or_new(&data_dir)?,
+            0,
+            started,
+        )?),
+        None => None,
+    };
     let journal: Box<dyn Journal> = Box::new(store.begin(&run).map_err(|error| store_failed(&error))?);
+    let host = host(&store, journal, keeper, asking, look, screen)?;
+    let stopped = start_task(task, run.clone(), host).await;
+    screen.idle();
+    match stopped {
+        Ok(stopped) => Ok(come_to_rest(&store, run, stopped).await),
+        Err(error) => {
+            // Nothing was begun, so there is nothing to keep.
+            let _gone = store.delete(&run).await;
+            Err(Fatal::of(Code::Usage, &error))
+        }
+    }
+}
+
+/// Opens the store and tells what is odd about it.
+pub(crate) async fn open_store(data_dir: &Path, screen: &Screen) -> Result<Store, Fatal> {
+    let store = Store::open(data_dir).await.map_err(|error| store_failed(&error))?;
+    store.notices().iter().for_each(|notice| screen.tell(&egress_text(notice)));
+    Ok(store)
+}
+
+/// Everything around a run of this program. Signals stop the task from here on.
+pub(crate) fn host(
+    store: &Store,
+    journal: Box<dyn Journal>,
+    keeper: Option<SealedKeeper>,
+    asking: Asking,
+    look: Look,
+    screen: &Arc<Screen>,
+) -> Result<Host, Fatal> {
+    let redeemer = store.redeemer().map_err(|error| store_failed(&error))?;
     let cancel = Cancel::new();
     interrupt::watch(cancel.clone(), Arc::clone(screen));
     let talks = !look.json && !look.quiet;
     let watcher = Watcher::new(Arc::clone(screen), talks, talks, talks && look.reasoning);
-    let host = Host {
+    Ok(Host {
         journal,
         clock: Arc::new(SystemClock::new()),
         observer: Some(Arc::new(watcher)),
         failures: Some(Arc::new(FailureTeller(Arc::clone(screen)))),
-        approver,
+        approver: asking.approver(),
+        redeemer: Some(Arc::new(redeemer)),
+        keeper: keeper.map(|keeper| Box::new(keeper) as Box<dyn Keeper>),
         cancel,
-    };
-    let finished = run_task(task, run.clone(), host).await.map_err(|error| Fatal::of(Code::Usage, &error));
-    screen.idle();
-    let finished = match finished {
-        Ok(finished) => finished,
-        Err(fatal) => {
-            // Nothing was begun, so there is nothing to keep.
-            let _gone = store.delete(&run).await;
-            return Err(fatal);
+    })
+}
+
+/// What there is to tell of a run that has ended or pauses.
+pub(crate) async fn come_to_rest(store: &Store, run: RunId, stopped: Stopped) -> Executed {
+    match stopped {
+        Stopped::Paused(paused) => {
+            let questions = Questions::of(paused.machine());
+            Executed { run, code: Code::Paused, came_to: CameTo::Pauses(questions), model_hint: None }
         }
-    };
-    let summary = summarise(&store, &run).await;
-    let model_hint = model_hint(&finished);
-    let code = Code::of_ending(&finished.ending);
-    Ok(Executed { report: Report::new(&finished, summary.as_ref()), run, code, model_hint })
+        Stopped::Finished(finished) => {
+            // One that stays is refused when it is opened: the record tells of the end.
+            let _stays = store.kept_checkpoints().remove(&run);
+            let summary = summarise(store, &run).await;
+            let (model_hint, code) = (model_hint(&finished), Code::of_ending(&finished.ending));
+            let came_to = CameTo::Ended(Box::new(Report::new(&finished, summary.as_ref())));
+            Executed { run, code, came_to, model_hint }
+        }
+    }
 }
 
 /// Reads the record back and puts its summary into the index. A list works without it.
@@ -158,7 +263,7 @@ pub(crate) fn store_failed(error: &StoreError) -> Fatal {
 }
 
 /// The task that the arguments state: the file's, with the flags laid over it.
-fn task_file(args: &RunArgs) -> Result<TaskFile, Fatal> {
+pub(crate) fn task_file(args: &RunArgs) -> Result<TaskFile, Fatal> {
     let mut file = if args.task.ends_with(".toml") {
         TaskFile::load(Path::new(&args.task))?
     } else if !args.task.contains(char::is_whitespace) && Path::new(&args.task).is_file() {

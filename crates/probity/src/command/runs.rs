@@ -58,7 +58,7 @@ async fn find<'a>(store: Option<&'a Store>, prefix: &str) -> Result<(&'a Store, 
     Ok((store, run))
 }
 
-fn not_found(error: &StoreError) -> Fatal {
+pub(crate) fn not_found(error: &StoreError) -> Fatal {
     let fatal = store_failed(error);
     match error {
         StoreError::NotFound(_) | StoreError::Ambiguous { .. } => Fatal { code: Code::NotFound, ..fatal },

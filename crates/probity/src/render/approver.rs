@@ -33,11 +33,15 @@ impl TerminalApprover {
             let may_approve = whole_seen && !view.hides_credential();
             let Some(typed) = self
                 .typed(match (view.hides_credential(), whole_seen) {
-                    (true, _) => "  it cannot be approved here. [e]dit / [n]o / no, because … / never: ",
-                    (false, true) => {
-                        "  run it? [y]es / yes, N times / [e]dit / [n]o / no, because … / never: "
+                    (true, _) => {
+                        "  it cannot be approved here. [e]dit / [n]o / no, because … / never / [l]ater: "
                     }
-                    (false, false) => "  [s]how the rest first / [e]dit / [n]o / no, because … / never: ",
+                    (false, true) => {
+                        "  run it? [y]es / yes, N times / [e]dit / [n]o / no, because … / never / [l]ater: "
+                    }
+                    (false, false) => {
+                        "  [s]how the rest first / [e]dit / [n]o / no, because … / never / [l]ater: "
+                    }
                 })
                 .await
             else {
@@ -47,6 +51,7 @@ impl TerminalApprover {
             match Typed::read(&typed) {
                 Some(Typed::Yes { more }) if may_approve => break Answer::Approve { by, more },
                 Some(Typed::No { reason, for_good }) => break Answer::Refuse { by, reason, for_good },
+                Some(Typed::Later) => break Answer::Later,
                 Some(Typed::Show) if !view.cut_arguments().is_empty() => {
                     view.cut_arguments().iter().for_each(|line| self.screen.tell(line));
                     whole_seen = true;
@@ -88,6 +93,7 @@ enum Typed {
     No { reason: String, for_good: bool },
     Edit,
     Show,
+    Later,
 }
 
 impl Typed {
@@ -98,6 +104,7 @@ impl Typed {
             "y" | "yes" => Self::Yes { more: 0 },
             "e" | "edit" => Self::Edit,
             "s" | "show" => Self::Show,
+            "l" | "later" => Self::Later,
             "n" | "no" => no("the person said no", false),
             "never" => no("the person said never", true),
             other => {

@@ -3,11 +3,13 @@
 mod approver;
 mod explanation;
 mod outcome;
+mod questions;
 pub(crate) mod screen;
 mod watcher;
 
 pub(crate) use approver::TerminalApprover;
 pub(crate) use explanation::Explanation;
 pub(crate) use outcome::{Report, count_words, ending_words};
+pub(crate) use questions::{Questions, name_of};
 pub(crate) use screen::Screen;
 pub(crate) use watcher::{FailureTeller, Watcher};

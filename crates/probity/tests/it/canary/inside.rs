@@ -85,6 +85,8 @@ async fn came_out(scene: Scene) -> String {
         observer: Some(Arc::new(watcher.clone())),
         failures: Some(Arc::new(watcher.clone())),
         approver: Some(approver),
+        redeemer: None,
+        keeper: None,
         cancel: probity_contract::Cancel::new(),
     };
     let finished =
@@ -281,6 +283,8 @@ async fn corpus_redaction_lanes_that_are_not_redacted_give_them_away() {
         observer: None,
         failures: None,
         approver: None,
+        redeemer: None,
+        keeper: None,
         cancel: probity_contract::Cancel::new(),
     };
     run_task(task, run_id("run"), host).await.unwrap();

@@ -406,12 +406,8 @@ async fn i26_what_was_brought_along_answers_nothing() {
         .tool(Arc::new(tool.clone()))
         .policy(Arc::new(ScriptedPolicy::new("careful", Judges::asks("sure?"))));
     let host = probity_core::Host {
-        journal: Box::new(probity_testkit::MemoryJournal::new()),
-        clock: Arc::new(FakeClock::new()),
-        observer: None,
-        failures: None,
         approver: Some(Arc::new(Nobody)),
-        cancel: probity_contract::Cancel::new(),
+        ..probity_core::Host::new(Box::new(probity_testkit::MemoryJournal::new()))
     };
     let finished = probity_core::run_task(task, probity_testkit::run_id("run"), host).await.unwrap();
     assert_eq!(tool.start_count(), 0);

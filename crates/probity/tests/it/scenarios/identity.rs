@@ -9,10 +9,10 @@ use probity_core::{Otherwise, RuleLists, RulePolicy, Run, SpecError, StartError,
 use probity_testkit::{Acts, ScenarioRow, ScriptedModel, ScriptedTool, Turn, policy_name, principal, run_id};
 
 use super::Checked;
-use crate::cli::Cli;
 use super::desk::{Desk, Owed, answered, finished, judged, replied, spec, told, tool};
 use super::stage::{Decision, scripted_tool, stage, tool_name, wanted};
 use super::words::says;
+use crate::cli::Cli;
 
 pub(super) async fn check(row: &ScenarioRow) -> Checked {
     if says(row, &["digest", "list_changed", "description"]) {

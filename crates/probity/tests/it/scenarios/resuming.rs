@@ -1,6 +1,4 @@
-//! Runs that are stored and taken up again, on the machine itself.
-//!
-//! How a run is stored and read back stands in one place, [`reopened`]: what a sealed checkpoint adds is added there.
+//! Runs that are kept in sealed checkpoints and taken up again, on the machine itself.
 
 use std::sync::{Arc, Barrier, Mutex};
 
@@ -8,16 +6,36 @@ use probity_contract::{
     Answer, AnswerKind, CallId, Effect, Emission, Fact, Level, ModelCallId, Opinion, PendingCall, ReplyPart,
     Said, ToolOutcomeKind, Verdict,
 };
-use probity_core::{Outcome, Run, Unexpected};
+use probity_core::{Checkpoint, CheckpointError, KeyRing, Making, NONCE_BYTES, Outcome, Run, Unexpected};
 use probity_testkit::{ScenarioRow, policy_name, principal};
 use serde_json::Value;
 
 use super::desk::{Desk, Owed, answered, approve, finished, judged, replied, spec, told, tool};
 use super::stage::{Decision, tool_name, wanted};
 
-/// Another driver takes the run up from its stored form, if that can be read.
-fn reopened(desk: &Desk, stored: &str) -> Option<Desk> {
-    desk.taken_up(stored).ok()
+const MADE_AT_UNIX_MS: u64 = 1_000;
+
+fn ring() -> KeyRing {
+    KeyRing::parse(&KeyRing::written(&[7; 32])).unwrap()
+}
+
+/// The run as it is kept: sealed, as checkpoint number `generation`.
+fn sealed(run: &Run, generation: u64) -> Vec<u8> {
+    let nonce = [u8::try_from(generation).unwrap(); NONCE_BYTES];
+    let (host, made_at_unix_ms) = (Value::Null, MADE_AT_UNIX_MS);
+    Checkpoint::seal(&ring(), run, &Making { generation, made_at_unix_ms, ttl_s: 60, host: &host, nonce })
+        .unwrap()
+}
+
+/// Another driver takes the run up from a checkpoint, where the last one was number `last`.
+fn opened(desk: &Desk, sealed: &[u8], last: u64) -> Result<Desk, CheckpointError> {
+    let checkpoint = Checkpoint::open(&ring(), sealed, MADE_AT_UNIX_MS, last)?;
+    Ok(desk.goes_on_as(checkpoint.run))
+}
+
+/// The run as another driver has it that takes it up now.
+fn taken_up(desk: &Desk) -> Desk {
+    opened(desk, &sealed(&desk.run, 1), 1).unwrap()
 }
 
 fn opinions(verdict: Verdict) -> Vec<Opinion> {
@@ -102,11 +120,11 @@ pub(super) fn under_other_rules(row: &ScenarioRow) {
     let (question, desk) = asking(row, &row.arguments());
     // Answered before the pause, and after.
     for answered_before in [true, false] {
-        let mut desk = reopened(&desk, &desk.stored()).unwrap();
+        let mut desk = taken_up(&desk);
         if answered_before {
             desk.feed(answered(&question, approve())).unwrap();
         }
-        let mut desk = reopened(&desk, &desk.stored()).unwrap();
+        let mut desk = taken_up(&desk);
         if !answered_before {
             desk.feed(answered(&question, approve())).unwrap();
         }
@@ -115,25 +133,38 @@ pub(super) fn under_other_rules(row: &ScenarioRow) {
         assert!(facts(&desk.lines).iter().any(|fact| matches!(fact, Fact::Denied { .. })));
     }
     // Nothing changed, it runs.
-    let mut desk = reopened(&desk, &desk.stored()).unwrap();
+    let mut desk = taken_up(&desk);
     desk.feed(answered(&question, approve())).unwrap();
     assert_eq!(go_on(desk, &asks()).started.len(), 1);
     assert_eq!(wanted(row.expected("decision").unwrap()), [Decision::Deny]);
 }
 
-/// Bytes of the stored question are flipped, and answers are taken from one run to another.
+/// Every byte of a checkpoint is flipped, older ones are brought, and answers and parts are taken from one run to another.
 pub(super) fn tampered(row: &ScenarioRow) {
     let (question, desk) = asking(row, &row.arguments());
-    let stored = desk.stored();
-    let digest = question.call().digest();
-    let bytes = stored.as_bytes();
-    // Not every byte of a run stands for something that an approval is bound to. Whatever can be read back must not run
-    // anything but the approved call.
+    let kept = sealed(&desk.run, 2);
+    assert!(opened(&desk, &kept, 2).is_ok());
+    for at in 0..kept.len() {
+        for bit in [1, 0x80] {
+            let mut flipped = kept.clone();
+            flipped[at] ^= bit;
+            assert!(opened(&desk, &flipped, 2).is_err(), "byte {at} of {} can be flipped", kept.len());
+        }
+        assert!(opened(&desk, &kept[..at], 2).is_err(), "cut after {at} bytes");
+    }
+    let older = opened(&desk, &sealed(&desk.run, 1), 2).err();
+    assert!(matches!(older, Some(CheckpointError::Older { .. })), "{older:?}");
+
+    // Should the seal ever not hold: bytes of the run itself. Not each stands for something that an approval is bound to, but
+    // whatever can be read back must not run anything but the approved call.
+    let (stored, digest) = (desk.stored(), question.call().digest());
     let mut refused = 0;
-    for at in 0..bytes.len() {
-        let mut flipped = bytes.to_vec();
+    for at in 0..stored.len() {
+        let mut flipped = stored.as_bytes().to_vec();
         flipped[at] ^= 1;
-        let Some(mut desk) = String::from_utf8(flipped).ok().and_then(|text| reopened(&desk, &text)) else {
+        let Some(mut desk) = String::from_utf8(flipped).ok().and_then(|text| desk.taken_up(&text).ok())
+        else {
+            refused += 1;
             continue;
         };
         let _void = desk.feed(answered(&question, approve()));
@@ -141,22 +172,20 @@ pub(super) fn tampered(row: &ScenarioRow) {
         assert!(desk.started.iter().all(|call| call.digest() == digest), "byte {at}: another call runs");
         assert!(desk.started.len() <= 1, "byte {at}: it runs twice");
     }
+    assert!(refused > stored.len() / 4, "{refused} of {} flipped bytes are noticed", stored.len());
 
-    assert!(refused > bytes.len() / 4, "{refused} of {} flipped bytes are noticed", bytes.len());
-
-    // The approval of one run's question in another run.
+    // The approval of one run's question in another run, and the question itself put into the other run.
     let mut arguments = row.arguments();
     arguments["content"] = Value::from("something else");
     let (foreign, mut other) = asking(row, &arguments);
     assert_ne!(foreign.binding(), question.binding());
     assert!(other.feed(answered(&question, approve())).is_err());
     assert!(go_on(other, &asks()).started.is_empty());
-    // And the question itself put into the other run.
     let mut state: Value = serde_json::from_str(&stored).unwrap();
     state["calls"]["1"]["question"] = serde_json::to_value(&foreign).unwrap();
-    if let Some(mut desk) = reopened(&desk, &state.to_string()) {
+    if let Ok(mut desk) = desk.taken_up(&state.to_string()) {
         let _void = desk.feed(answered(&foreign, approve()));
-        let desk = go_on(desk, &asks());
+        let desk = go_on_whatever(desk, &asks());
         assert!(desk.started.is_empty(), "an approval of another call is taken");
     }
     assert!(wanted(row.expected("decision").unwrap()).contains(&Decision::Deny));
@@ -177,7 +206,7 @@ pub(super) fn forged(row: &ScenarioRow) {
     assert!(facts(&desk.lines).iter().any(is_void), "it is written down that somebody tried");
 }
 
-/// Two to four deliver the approval at once: one start.
+/// Two to four deliver the approval at once, or go on with it from one checkpoint: one start.
 pub(super) fn used_by_many(row: &ScenarioRow) {
     for many in 2..=4 {
         for _ in 0..8 {
@@ -191,11 +220,20 @@ pub(super) fn used_by_many(row: &ScenarioRow) {
                 })
             };
             let threads: Vec<_> = (0..many).map(|_| deliver()).collect();
-            let taken = threads.into_iter().filter(|_| true).map(|thread| thread.join().unwrap());
-            assert_eq!(taken.filter(|taken| *taken).count(), 1);
+            let taken: Vec<bool> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+            assert_eq!(taken.iter().filter(|taken| **taken).count(), 1);
             let desk = Arc::try_unwrap(desk).ok().unwrap().into_inner().unwrap();
             assert_eq!(go_on(desk, &asks()).started.len(), 1);
         }
+        // Several processes with one checkpoint in which the approval lies, and one count of uses.
+        let (question, mut desk) = asking(row, &row.arguments());
+        desk.feed(answered(&question, approve())).unwrap();
+        let kept = sealed(&desk.run, 1);
+        let starts = (0..many).map(|_| {
+            let desk = go_on(opened(&desk, &kept, 1).unwrap(), &asks());
+            desk.started.len()
+        });
+        assert_eq!(starts.sum::<usize>(), 1, "one of {many} processes");
     }
     assert_eq!(row.expects_run(), Some(true));
 }
@@ -218,7 +256,7 @@ pub(super) fn clock_steps_back(row: &ScenarioRow) {
 pub(super) fn rejected(row: &ScenarioRow) {
     let (question, mut desk) = asking(row, &row.arguments());
     let refuse = || Answer::Refuse { by: principal("eve"), reason: "no".to_owned(), for_good: false };
-    let before = desk.stored();
+    let before = sealed(&desk.run, 1);
     desk.feed(answered(&question, refuse())).unwrap();
     let call = question.call().clone();
     let again = || {
@@ -235,15 +273,13 @@ pub(super) fn rejected(row: &ScenarioRow) {
     for outcome in again() {
         assert!(desk.feed(outcome).is_err(), "somebody waits for what was settled");
     }
-    let mut desk = reopened(&desk, &desk.stored()).unwrap();
+    let mut later = taken_up(&desk);
     for outcome in again() {
-        assert!(desk.feed(outcome).is_err());
+        assert!(later.feed(outcome).is_err());
     }
-    assert!(go_on(desk, &asks()).started.is_empty());
-    // From before the refusal the question is still open, and refusing it again is all that can be done without a person.
-    let (_, fresh) = asking(row, &row.arguments());
-    let desk = reopened(&fresh, &before).unwrap();
-    assert!(go_on(desk, &asks()).started.is_empty());
+    assert!(go_on(later, &asks()).started.is_empty());
+    // A checkpoint from before the refusal is not the last.
+    assert!(opened(&desk, &before, 2).is_err());
 }
 
 /// An answer to a question that was put anew: ignored, and written down.
@@ -283,7 +319,7 @@ pub(super) fn in_doubt(row: &ScenarioRow) {
             if fed == crash {
                 let started = desk.started.len();
                 let running = desk.open.iter().any(|owed| matches!(owed, Owed::Tool(_)));
-                desk = reopened(&desk, &desk.stored()).unwrap();
+                desk = taken_up(&desk);
                 let told = facts(&desk.lines).into_iter().filter(|fact| {
                     matches!(fact, Fact::ToolFinished { outcome: ToolOutcomeKind::Unknown(_), .. })
                 });

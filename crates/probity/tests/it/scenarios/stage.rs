@@ -122,12 +122,12 @@ impl Stage {
         }
         let limits = probity_contract::Limits { judge_timeout_ms: 200, ..Default::default() };
         let host = Host {
-            journal: Box::new(self.journal.clone()),
             clock: self.clock,
             observer: Some(Arc::new(self.watcher.clone())),
             failures: Some(self.lane.unwrap_or_else(|| Arc::new(self.watcher.clone()))),
             approver: self.approver,
             cancel: self.cancel,
+            ..Host::new(Box::new(self.journal.clone()))
         };
         let running = run_task(task.limits(limits), run_id("run"), host);
         let ended = tokio::time::timeout(std::time::Duration::from_secs(30), running).await;
