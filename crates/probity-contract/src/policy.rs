@@ -1,6 +1,9 @@
 //! The port to policies.
 
-use probity_egress::{SamePrincipal, egress_error};
+use std::error::Error;
+use std::fmt;
+
+use probity_egress::{Egress, SamePrincipal, egress_error};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -119,7 +122,7 @@ struct Malformed(&'static str);
 /// `Display` and `Debug` have passed as well.
 #[derive(thiserror::Error)]
 #[error("{}", egress_error::<SamePrincipal>(&**.0))]
-pub struct PolicyError(#[from] Box<dyn std::error::Error + Send + Sync>);
+pub struct PolicyError(#[from] Box<dyn Error + Send + Sync>);
 
 impl PolicyError {
     /// An error with these words.
@@ -128,12 +131,31 @@ impl PolicyError {
         Self(words.into().into())
     }
 
+    /// What the error says itself, without what has caused it: for whoever is told of a denial and must not read what lies
+    /// behind it.
+    #[must_use]
+    pub fn own_words(&self) -> Egress<SamePrincipal> {
+        egress_error(&Own(&*self.0))
+    }
+
     /// Whether the policy has answered with something that is no verdict.
     #[must_use]
     pub fn is_malformed(&self) -> bool {
         self.0.is::<Malformed>()
     }
 }
+
+/// An error without its causes.
+#[derive(Debug)]
+struct Own<'a>(&'a (dyn Error + Send + Sync));
+
+impl fmt::Display for Own<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.0, f)
+    }
+}
+
+impl Error for Own<'_> {}
 
 #[cfg(test)]
 #[path = "policy_tests.rs"]

@@ -8,7 +8,7 @@ use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{
     Bench, Cancel, Digest, FrozenCall, Level, Opinion, Policy, PolicyName, Said, Seat, Verdict,
 };
-use probity_egress::{Egress, SamePrincipal, egress_error, egress_panic, one_line_untrusted};
+use probity_egress::{Egress, SamePrincipal, egress_panic, one_line_untrusted};
 
 use super::owned::Owned;
 use super::watch::{Broken, Watch};
@@ -109,7 +109,7 @@ async fn steadily(
         let reading = Reading::begin(policy.epoch());
         let verdict = policy.judge(call, seat, cancel).await.map_err(|error| {
             let class = if error.is_malformed() { "malformed" } else { "error" };
-            (class, egress_error(&error))
+            (class, error.own_words())
         })?;
         if let Some(epoch) = reading.end(policy.epoch()) {
             return Ok((verdict, epoch));
