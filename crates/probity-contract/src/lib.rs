@@ -25,8 +25,8 @@ pub use digest::{Digest, DigestError};
 pub use future::{BoxFuture, BoxStream};
 pub use gate::{
     Asker, Bench, BenchError, CallFacts, CallView, Denial, DenialCode, Epoch, FreezeError, FrozenCall, Grant,
-    Judgement, Level, Opinion, PendingCall, Permit, QuestionFacts, RedeemError, Redeemer, Redemption, Remembered,
-    Roster, RosterError, Ruling, Said, Seat, rule,
+    Judgement, Level, Opinion, PendingCall, Permit, QuestionFacts, RedeemError, Redeemer, Redemption,
+    Remembered, Roster, RosterError, Ruling, Said, Seat, rule,
 };
 pub use ids::{CallId, ItemId, ModelCallId, ModelName, NameError, PolicyName, PrincipalId, RunId, ToolName};
 pub use item::{Content, Item, NativePart, Origin, ProposedCall, ReplyPart, ReplyPartKind};
@@ -43,6 +43,9 @@ pub use ports::{
 };
 pub use record::{
     AnswerKind, Body, ContentSetting, Emission, Ending, Entry, Fact, Kept, LimitKind, Part, PartId,
-    RECORD_VERSION, RunStarted, ToolOutcomeKind, WindowDelta,
+    RECORD_VERSION, ReconciledKind, RunStarted, ToolOutcomeKind, WindowDelta,
 };
-pub use tool::{Access, Effect, Target, Tool, ToolContext, ToolError, ToolErrorClass, ToolOutput, ToolSpec};
+pub use tool::{
+    Access, Effect, Holds, Operand, Reconciled, Target, Tool, ToolContext, ToolError, ToolErrorClass,
+    ToolOutput, ToolSpec, Touches,
+};

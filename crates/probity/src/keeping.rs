@@ -34,7 +34,11 @@ impl Started {
     /// How this process was started; `None` where that cannot be written down.
     pub(crate) fn now(asks: bool) -> Option<Self> {
         let arguments = std::env::args_os().skip(1).map(|argument| argument.into_string().ok());
-        Some(Self { directory: std::env::current_dir().ok()?, arguments: arguments.collect::<Option<_>>()?, asks })
+        Some(Self {
+            directory: std::env::current_dir().ok()?,
+            arguments: arguments.collect::<Option<_>>()?,
+            asks,
+        })
     }
 
     /// What the task was started with, or the same with the task file `instead`. This process goes on in the directory of that
@@ -62,8 +66,10 @@ impl Started {
         let cli = Cli::try_parse_from(program.chain(self.arguments.iter().cloned()));
         match cli.map(|cli| cli.command) {
             Ok(Command::Run(args)) => Ok(*args),
-            Ok(_) | Err(_) => Err(Fatal::new(Code::Usage, "read how the task was started: it is no `probity run`")
-                .hint("go on with it in the version of Probity that made the checkpoint")),
+            Ok(_) | Err(_) => {
+                Err(Fatal::new(Code::Usage, "read how the task was started: it is no `probity run`")
+                    .hint("go on with it in the version of Probity that made the checkpoint"))
+            }
         }
     }
 }
@@ -136,8 +142,9 @@ impl Taken {
                 .hint("a run that has ended, or was started with --no-checkpoints, cannot be gone on with")
         })?;
         let ring = keys::ring(data_dir)?.ok_or_else(|| {
-            Fatal::new(Code::Setup, "open the checkpoint: there is no key")
-                .hint("put the key that sealed it into the key file of the data directory, or into PROBITY_KEY")
+            Fatal::new(Code::Setup, "open the checkpoint: there is no key").hint(
+                "put the key that sealed it into the key file of the data directory, or into PROBITY_KEY",
+            )
         })?;
         let reopened = store.reopen(&run).await.map_err(|error| store_failed(&error))?;
         // The last one may be newer than what was read before the record was locked.

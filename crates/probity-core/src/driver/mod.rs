@@ -21,8 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Answer, Approver, BenchError, BoxFuture, Cancel, Clock, Durability, Emission, Ending,
-    Event, FailureLane, Journal, Model, Observer, Redeemer, RosterError, RunId, Tool, ToolName, Usage,
+    Answer, Approver, BenchError, BoxFuture, Cancel, Clock, Durability, Emission, Ending, Event, FailureLane,
+    Journal, Model, Observer, Redeemer, RosterError, RunId, Tool, ToolName, Usage,
 };
 use probity_egress::{
     Egress, EgressValue, SamePrincipal, egress_error, egress_panic, egress_text, egress_value,
@@ -424,7 +424,8 @@ impl Driver {
                 }
                 Step::Redeem { call, binding } => {
                     let redeemer = Arc::clone(&self.redeemer);
-                    let (result, call) = (redeem::redeem(redeemer, &call, binding, &self.watch).await, call.id());
+                    let (result, call) =
+                        (redeem::redeem(redeemer, &call, binding, &self.watch).await, call.id());
                     // Refused only where the run has ended, and then this step does not come.
                     let _taken = machine.feed(self.now_ms(), Outcome::Redeemed { call, result });
                 }
@@ -435,6 +436,15 @@ impl Driver {
                     self.start(
                         Owed::Result(permit.call().id()),
                         tool::run(tool, permit, timeout, self.output_bytes_max, clock, self.alive.clone()),
+                    );
+                }
+                Step::Reconcile { call } => {
+                    let tool = self.tools.get(call.tool()).cloned();
+                    let (timeout, watch) = (self.judge_timeout, self.watch.clone());
+                    let output_bytes_max = self.output_bytes_max;
+                    self.start(
+                        Owed::Reconciled(call.id()),
+                        tool::reconcile(tool, call, timeout, output_bytes_max, watch),
                     );
                 }
                 Step::Done(ending) => return Some(ending),

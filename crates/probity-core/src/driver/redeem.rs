@@ -52,12 +52,9 @@ pub(super) async fn redeem(
     result
 }
 
-async fn claim(
-    redeemer: Arc<dyn Redeemer>,
-    run: RunId,
-    binding: Digest,
-) -> Result<Redemption, RedeemError> {
-    let claim = move || match catch_unwind(AssertUnwindSafe(|| Redemption::claim(&*redeemer, &run, binding))) {
+async fn claim(redeemer: Arc<dyn Redeemer>, run: RunId, binding: Digest) -> Result<Redemption, RedeemError> {
+    let claim = move || match catch_unwind(AssertUnwindSafe(|| Redemption::claim(&*redeemer, &run, binding)))
+    {
         Ok(claimed) => claimed,
         Err(payload) => Err(RedeemError::Failed(egress_panic::<SamePrincipal>(payload).as_str().to_owned())),
     };

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Fact, ItemId, Limits, ModelCallId, ModelName, PartId, PendingCall, PolicyName,
-    PrincipalId, RunId, Seat, ToolName, ToolOutcomeKind, ToolSpec, Usage,
+    Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Fact, ItemId, Limits, ModelCallId,
+    ModelName, PartId, PendingCall, PolicyName, PrincipalId, RunId, Seat, ToolName, ToolOutcomeKind,
+    ToolSpec, Usage,
 };
 
 use super::call::{Call, Settled, Stage};
@@ -137,7 +138,9 @@ pub enum ResumeError {
     #[error("take up the run: the policy `{0}` judged it before and is gone")]
     PolicyGone(PolicyName),
     /// An effect stands in the record behind the checkpoint: there is a later one.
-    #[error("take up the run: call {0} has had an effect since this checkpoint, so there must be a later one")]
+    #[error(
+        "take up the run: call {0} has had an effect since this checkpoint, so there must be a later one"
+    )]
     Older(CallId),
     /// It has ended.
     #[error("take up the run: it has ended")]
@@ -156,7 +159,9 @@ impl ResumeError {
             Self::OtherPrincipal { .. } => "take it up for whom it was started",
             Self::OtherAncestors => "take it up below the tasks that have started it",
             Self::OtherModel { .. } => "take it up with the model that it was started with",
-            Self::PolicyGone(_) => "give the task that policy again; a run that goes on may only be judged more strictly",
+            Self::PolicyGone(_) => {
+                "give the task that policy again; a run that goes on may only be judged more strictly"
+            }
             Self::Older(_) => "take up the last checkpoint of the run",
             Self::Ended => "start the task again",
             Self::Spec(_) => "mend the task",

@@ -79,7 +79,8 @@ impl KeyRing {
     /// A key as it is written down, from 32 random bytes.
     #[must_use]
     pub fn written(random: &[u8; KEY_BYTES]) -> Zeroizing<String> {
-        let text = Zeroizing::new(format!("{PREFIX}{}", Zeroizing::new(URL_SAFE_NO_PAD.encode(random)).as_str()));
+        let text =
+            Zeroizing::new(format!("{PREFIX}{}", Zeroizing::new(URL_SAFE_NO_PAD.encode(random)).as_str()));
         register_secret(&text);
         text
     }

@@ -102,7 +102,9 @@ impl CheckpointError {
         match self {
             Self::NotOne => "name a file that Probity has made, and copy it whole",
             Self::Version(_) => "open it with the version of Probity that made it, or a newer one",
-            Self::ForeignKey(_) => "put the key that sealed it behind the current one in the key file, or in PROBITY_KEY",
+            Self::ForeignKey(_) => {
+                "put the key that sealed it behind the current one in the key file, or in PROBITY_KEY"
+            }
             Self::Altered => "take the original; a checkpoint that was changed cannot be mended",
             Self::Expired => "start the task again",
             Self::Older { .. } => "take the last checkpoint of the run",
@@ -163,8 +165,7 @@ impl Checkpoint {
         if head.generation < least_generation {
             return Err(CheckpointError::Older { found: head.generation, last: least_generation });
         }
-        let content: Content<'_, Run> =
-            serde_json::from_slice(&plain).map_err(|_| CheckpointError::NoRun)?;
+        let content: Content<'_, Run> = serde_json::from_slice(&plain).map_err(|_| CheckpointError::NoRun)?;
         if *content.run.id() != head.run {
             return Err(CheckpointError::NoRun);
         }

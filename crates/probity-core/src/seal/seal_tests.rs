@@ -1,8 +1,8 @@
 use std::sync::{Arc, LazyLock};
 
 use probity_contract::{
-    Bench, Content, ContentSetting, Label, Limits, ModelName, ModelParams, Origin, PrincipalId, Roster, RunId,
-    ToolChoice,
+    Bench, Content, ContentSetting, Label, Limits, ModelName, ModelParams, Origin, PrincipalId, Roster,
+    RunId, ToolChoice,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -147,7 +147,8 @@ fn keys_are_read_as_they_are_written() {
     assert_eq!(KeyRing::parse(&both).unwrap().ids().count(), 2);
     assert_eq!(KeyRing::parse(" \n# none\n").unwrap_err(), KeyError::None);
     assert_eq!(KeyRing::parse(&format!("{0} {0}", key(1))).unwrap_err(), KeyError::Twice(2));
-    let bad = [key(1).replace("key-1", "key-2"), key(1) + "A", key(1).split_at(30).0.to_owned(), "x".to_owned()];
+    let bad =
+        [key(1).replace("key-1", "key-2"), key(1) + "A", key(1).split_at(30).0.to_owned(), "x".to_owned()];
     for text in bad {
         assert_eq!(KeyRing::parse(&format!("{} {text}", key(3))).unwrap_err(), KeyError::Malformed(2));
     }

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use probity_contract::{Answer, Effect};
 use probity_core::{Checkpoint, CheckpointError, CheckpointHead, KeyRing, Making, NONCE_BYTES, Run, Stopped};
-use probity_testkit::{Acts, Judges, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, principal};
+use probity_testkit::{
+    Acts, Judges, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, principal,
+};
 use serde_json::json;
 
 use crate::resuming::{Deployment, answer, approve, deployment, paused};
@@ -69,7 +71,8 @@ async fn state(name: &str) -> String {
         let stopped = deployment.start().await;
         assert!(matches!(stopped, Stopped::Finished(_)));
         let states = deployment.kept.states.lock().unwrap().clone();
-        let durable = states.iter().find(|(_, durability)| *durability == probity_contract::Durability::Durable);
+        let durable =
+            states.iter().find(|(_, durability)| *durability == probity_contract::Durability::Durable);
         return durable.unwrap().0.clone();
     }
     paused(deployment.start().await);
@@ -82,9 +85,7 @@ async fn state(name: &str) -> String {
         "refused" => {
             answer(&deployment, &asked, Answer::Refuse { by, reason: "no".to_owned(), for_good: true })
         }
-        "edited" => {
-            answer(&deployment, &asked, Answer::Edit { by, arguments: r#"{"text":"z"}"#.to_owned() })
-        }
+        "edited" => answer(&deployment, &asked, Answer::Edit { by, arguments: r#"{"text":"z"}"#.to_owned() }),
         other => panic!("there is no case `{other}`"),
     }
 }
@@ -201,7 +202,11 @@ async fn a_checkpoint_has_at_most_ten_kilobytes_beside_its_content() {
     });
     let one = |text: String| Turn::calls(&[("act", &format!(r#"{{"text":"{text}"}}"#))]);
     let mut turns: Vec<Turn> = (0..40).map(|at| one(format!("{at}"))).collect();
-    turns.push(Turn::calls(&[("act", r#"{"text":"ask 1"}"#), ("act", r#"{"text":"ask 2"}"#), ("act", r#"{"text":"ask 3"}"#)]));
+    turns.push(Turn::calls(&[
+        ("act", r#"{"text":"ask 1"}"#),
+        ("act", r#"{"text":"ask 2"}"#),
+        ("act", r#"{"text":"ask 3"}"#),
+    ]));
     let deployment = deployment(&[&tool], &policy, turns);
     paused(deployment.start().await);
     let mut state: serde_json::Value = serde_json::from_str(&deployment.last_state()).unwrap();

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use probity_contract::{Effect, Ending, Redeemer as _, Seat};
 use probity_core::MemoryRedeemer;
-use probity_testkit::{
-    Acts, Judges, MemoryJournal, ScriptedPolicy, ScriptedTool, Turn, Watcher, fake_token,
-};
+use probity_testkit::{Acts, Judges, MemoryJournal, ScriptedPolicy, ScriptedTool, Turn, Watcher, fake_token};
 
 use crate::resuming::{Breaks, Deployment, Kept, answer, approve, deployment, ending, paused, read};
 

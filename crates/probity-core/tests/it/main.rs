@@ -16,6 +16,7 @@ mod breaking;
 mod cancel;
 mod checkpoints;
 mod content;
+mod effects;
 mod faults;
 mod faults_resumed;
 mod gate;

@@ -53,7 +53,9 @@ pub(crate) fn check_lines(lines: &[Emission]) {
     let mut resumed = false;
     for line in lines {
         match line {
-            Emission::Part(part) => assert!(known.insert(part.id) || resumed, "a text stands twice: {part:?}"),
+            Emission::Part(part) => {
+                assert!(known.insert(part.id) || resumed, "a text stands twice: {part:?}")
+            }
             Emission::Entry(entry) => {
                 assert_eq!(entry.seq, seq, "{entry:?}");
                 assert!(entry.at_ms >= at_ms, "{entry:?}");

@@ -10,8 +10,8 @@ use probity_contract::{
     ToolOutcomeKind,
 };
 use probity_core::{
-    Host, Keeper, LeftBehind, MemoryRedeemer, Paused, ResumeError, Resumption, Run, StartError, Stopped, Task,
-    resume_task, start_task,
+    Host, Keeper, LeftBehind, MemoryRedeemer, Paused, ResumeError, Resumption, Run, StartError, Stopped,
+    Task, resume_task, start_task,
 };
 use probity_testkit::{
     Acts, FakeClock, Judges, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool,
@@ -122,7 +122,7 @@ impl Deployment {
     }
 
     /// Starts the task, and stops at once when `at` says so, as a process that is killed.
-    async fn start_killed(&self, at: Cancel) -> Option<Stopped> {
+    pub(crate) async fn start_killed(&self, at: Cancel) -> Option<Stopped> {
         let run = start_task(self.task(), run_id("run"), self.host());
         tokio::select! {
             biased;
@@ -358,7 +358,8 @@ async fn ab19_i44_after_a_crash_an_effect_is_known_repeated_where_it_may_be_or_i
             _ => false,
         });
         assert_eq!(unknown, in_doubt || effect == Effect::Idempotent, "{effect}");
-        let keys: Vec<String> = tool.starts().iter().map(|start| start.context.idempotency_key.clone()).collect();
+        let keys: Vec<String> =
+            tool.starts().iter().map(|start| start.context.idempotency_key.clone()).collect();
         assert!(keys.iter().all(|key| *key == keys[0]), "another key for another try");
         check_whole(&deployment.journal.lines());
     }
@@ -420,7 +421,9 @@ async fn s6_budgets_counts_and_effects_go_on() {
     let before = paused(deployment.start().await);
     assert_eq!(tool.start_count(), 1);
     let answered = answer(&deployment, &deployment.last_state(), approve());
-    let Stopped::Finished(finished) = deployment.resume(&answered).await.unwrap() else { panic!("it pauses") };
+    let Stopped::Finished(finished) = deployment.resume(&answered).await.unwrap() else {
+        panic!("it pauses")
+    };
     // The third call is over the limit of both processes together.
     assert_eq!(tool.start_count(), 2);
     assert!(finished.usage.input > before.machine().usage().input);
@@ -557,7 +560,8 @@ struct Crash {
 }
 
 fn crashes() -> impl Strategy<Value = Crash> {
-    let effect = prop::sample::select(vec![Effect::Pure, Effect::Idempotent, Effect::Reconcile, Effect::Once]);
+    let effect =
+        prop::sample::select(vec![Effect::Pure, Effect::Idempotent, Effect::Reconcile, Effect::Once]);
     let effects = prop::collection::vec(effect, 1..4);
     (effects, any::<prop::sample::Index>(), any::<prop::sample::Index>(), 1..4_u32)
         .prop_map(|(effects, state, lost_lines, times)| Crash { effects, state, lost_lines, times })
@@ -588,9 +592,10 @@ async fn crashed(crash: &Crash) {
     let answers = calls.iter().map(|call| Turn::calls(&[*call])).collect::<Vec<_>>();
     let model = ScriptedModel::by(move |request| {
         // The script goes by what the window tells, as a model does: one call after the other.
-        let results = request.items.iter().filter(|item| {
-            matches!(item.content, probity_contract::Content::ToolResult { .. })
-        });
+        let results = request
+            .items
+            .iter()
+            .filter(|item| matches!(item.content, probity_contract::Content::ToolResult { .. }));
         answers.get(results.count()).cloned().unwrap_or_else(|| Turn::text("done"))
     });
     let all: Vec<&ScriptedTool> = tools.iter().collect();
@@ -611,13 +616,19 @@ async fn crashed(crash: &Crash) {
         later.journal.clone().append(&lines[..kept], Durability::Durable).unwrap();
         later.kept = Kept::default();
         let began = |lines: &[Emission]| {
-            crate::record_check::entries(lines).iter().filter(|entry| {
-                matches!(entry.fact, Fact::ToolStarted { effect: Effect::Once | Effect::Reconcile, .. })
-            }).count()
+            crate::record_check::entries(lines)
+                .iter()
+                .filter(|entry| {
+                    matches!(entry.fact, Fact::ToolStarted { effect: Effect::Once | Effect::Reconcile, .. })
+                })
+                .count()
         };
         let told = began(&lines[..kept]);
         let starts = |tools: &[ScriptedTool]| -> usize {
-            let once = tools.iter().zip(&crash.effects).filter(|(_, effect)| matches!(effect, Effect::Once | Effect::Reconcile));
+            let once = tools
+                .iter()
+                .zip(&crash.effects)
+                .filter(|(_, effect)| matches!(effect, Effect::Once | Effect::Reconcile));
             once.map(|(tool, _)| tool.start_count()).sum()
         };
         let before = starts(&tools);
@@ -626,7 +637,11 @@ async fn crashed(crash: &Crash) {
                 assert_eq!(ending(stopped), Ending::Answered);
                 check_whole_or_left_behind(&later.journal.lines());
                 // Whatever had begun, as far as the medium tells, was not begun again.
-                let once = crash.effects.iter().filter(|effect| matches!(effect, Effect::Once | Effect::Reconcile)).count();
+                let once = crash
+                    .effects
+                    .iter()
+                    .filter(|effect| matches!(effect, Effect::Once | Effect::Reconcile))
+                    .count();
                 assert!(told + (starts(&tools) - before) <= once, "an effect was had twice");
                 deployment = later;
             }

@@ -69,7 +69,8 @@ fn find(taken: &Taken, name: &str) -> Result<PendingCall, Fatal> {
         let words = format!("find the question `{name}`: it needs at least {NAME_CHARS_MIN} characters");
         return Err(Fatal::new(Code::Usage, &words).hint(hint));
     }
-    let mut meant = taken.machine.questions().filter(|question| question.binding().to_string().starts_with(&name));
+    let mut meant =
+        taken.machine.questions().filter(|question| question.binding().to_string().starts_with(&name));
     match (meant.next(), meant.next()) {
         (Some(question), None) => Ok(question.clone()),
         (None, _) => {
@@ -104,9 +105,10 @@ async fn ask(taken: &mut Taken, screen: &Arc<Screen>) -> Result<(), Fatal> {
 /// told of and not kept is asked for again.
 fn give(taken: &mut Taken, question: &PendingCall, answer: Answer) -> Result<(), Fatal> {
     let now_ms = taken.now_ms();
-    let lines = taken.machine.answer_at_rest(now_ms, question.binding(), answer).map_err(|_| {
-        Fatal::new(Code::NotFound, "answer the question: it is not asked any more")
-    })?;
+    let lines = taken
+        .machine
+        .answer_at_rest(now_ms, question.binding(), answer)
+        .map_err(|_| Fatal::new(Code::NotFound, "answer the question: it is not asked any more"))?;
     let failed = |words: Egress<SamePrincipal>| Fatal { code: Code::Store, words, hint: None };
     let appended = taken.reopened.journal.append(&lines, Durability::Durable);
     appended.map_err(|error| failed(probity_egress::egress_error(&error)))?;

@@ -40,7 +40,9 @@ pub(crate) async fn run(cli: &Cli, screen: Arc<Screen>) -> Result<Code, Fatal> {
     if !cli.json {
         intro(&screen);
     }
-    let executed = execute(cli.data_dir.clone(), Start { task, asking: Asking::Nobody, started: None }, look, &screen).await?;
+    let executed =
+        execute(cli.data_dir.clone(), Start { task, asking: Asking::Nobody, started: None }, look, &screen)
+            .await?;
     executed.show(look, &screen);
     if !cli.json {
         outro(executed.run.as_str(), &screen);

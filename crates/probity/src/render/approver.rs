@@ -33,11 +33,15 @@ impl TerminalApprover {
             let may_approve = whole_seen && !view.hides_credential();
             let Some(typed) = self
                 .typed(match (view.hides_credential(), whole_seen) {
-                    (true, _) => "  it cannot be approved here. [e]dit / [n]o / no, because … / never / [l]ater: ",
+                    (true, _) => {
+                        "  it cannot be approved here. [e]dit / [n]o / no, because … / never / [l]ater: "
+                    }
                     (false, true) => {
                         "  run it? [y]es / yes, N times / [e]dit / [n]o / no, because … / never / [l]ater: "
                     }
-                    (false, false) => "  [s]how the rest first / [e]dit / [n]o / no, because … / never / [l]ater: ",
+                    (false, false) => {
+                        "  [s]how the rest first / [e]dit / [n]o / no, because … / never / [l]ater: "
+                    }
                 })
                 .await
             else {

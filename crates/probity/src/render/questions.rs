@@ -40,10 +40,7 @@ impl Questions {
         }
         let run = egress_text::<SamePrincipal>(&self.run);
         screen.tell(&match self.asked.as_slice() {
-            [] => Words::new()
-                .text("nothing is asked · go on with: probity resume ")
-                .passed(&run)
-                .done(),
+            [] => Words::new().text("nothing is asked · go on with: probity resume ").passed(&run).done(),
             [question] => Words::new()
                 .text("waits for a person · answer with: probity approve ")
                 .passed(&run)

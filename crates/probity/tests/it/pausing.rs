@@ -286,9 +286,9 @@ fn ab19_a_killed_run_goes_on_and_says_what_is_in_doubt() {
     assert!(done.out.contains("had an effect is unknown"), "{done:?}");
     assert_eq!(fs::read_to_string(&began).unwrap(), "x\n", "it was repeated");
     let record = cli.record();
-    let unknown = record.facts().filter(|(_, fact)| {
-        matches!(fact, Fact::ToolFinished { outcome: ToolOutcomeKind::Unknown(_), .. })
-    });
+    let unknown = record
+        .facts()
+        .filter(|(_, fact)| matches!(fact, Fact::ToolFinished { outcome: ToolOutcomeKind::Unknown(_), .. }));
     assert_eq!(unknown.count(), 1);
     assert!(record.facts().any(|(_, fact)| matches!(fact, Fact::Ended { ending: Ending::Answered, .. })));
 }
