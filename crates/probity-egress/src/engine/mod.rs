@@ -14,6 +14,7 @@ mod header;
 mod key_block;
 mod known;
 mod learned;
+mod line_prefix;
 mod location;
 mod name;
 mod note;
