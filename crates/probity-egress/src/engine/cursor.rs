@@ -385,10 +385,7 @@ impl<'a> Cursor<'a> {
                 let third = self.text.as_bytes().get(self.at + 2);
                 Ok(if matches!(third, Some(0x8b..=0x8f | 0xaa..=0xae)) { 3 } else { 0 })
             }
-            Some(_) => {
-                let c = self.text.get(self.at..).and_then(|rest| rest.chars().next());
-                Ok(c.filter(|c| is_zero_width(*c)).map_or(0, char::len_utf8))
-            }
+            Some(_) => Ok(zero_width_len(self.text.as_bytes().get(self.at..).unwrap_or_default())),
         }
     }
 
@@ -469,10 +466,12 @@ pub(super) const CSI_CHARS_MAX: usize = 48;
 /// The length of the character without room that `rest` begins with; 0 where it begins with another, or ends in its middle.
 pub(super) fn zero_width_len(rest: &[u8]) -> usize {
     let len = match rest {
-        // The most common are told by their bytes.
+        // The most common are told by their bytes, as are those of two, which are few, and most that are none.
         [0xe2, 0x80, 0x8b..=0x8f, ..] => return 3,
-        [0xc0..=0xdf, ..] => 2,
-        [0xe0..=0xef, ..] => 3,
+        [0xc2, 0xad, ..] | [0xcd, 0x8f, ..] | [0xd8, 0x9c, ..] => return 2,
+        [0xc0..=0xdf, ..] => return 0,
+        [0xe1..=0xe3 | 0xef, ..] => 3,
+        [0xe0..=0xef, ..] => return 0,
         [0xf0..=0xff, ..] => 4,
         _ => return 0,
     };
@@ -508,6 +507,10 @@ pub(crate) fn is_zero_width(c: char) -> bool {
 thread_local! {
     static READS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
+
+#[cfg(test)]
+#[path = "cursor_tests.rs"]
+mod tests;
 
 /// How many characters cursors of this thread have looked at.
 #[cfg(test)]

@@ -93,14 +93,17 @@ fn line_prefix(after: &Cursor<'_>, quote: Quote) -> Result<Option<LinePrefix>, S
 
 fn names_key(after: &Cursor<'_>) -> Result<bool, Starved> {
     let mut ahead = after.clone();
-    for _ in 0..KEY_CHARS_MAX {
-        if ahead.peek()? == Some('p') && ahead.clone().literal("private_key")? {
+    let mut left = KEY_CHARS_MAX;
+    while left > 0 {
+        left -= ahead.take_plain(left, |b| !matches!(b, b'p' | b'[' | b'}')).len();
+        if left > 0 && ahead.peek()? == Some('p') && ahead.clone().literal("private_key")? {
             return Ok(true);
         }
         // What was removed may have been longer.
-        if ahead.is_at_marker()? || ahead.next()?.is_none_or(|c| c == '}') {
+        if left == 0 || ahead.is_at_marker()? || ahead.next()?.is_none_or(|c| c == '}') {
             break;
         }
+        left -= 1;
     }
     Ok(false)
 }
