@@ -1,4 +1,5 @@
 use super::super::checks::{check, stays};
+use crate::{Redactor, SamePrincipal};
 
 /// What a file of a service account holds, up to what is before its end.
 const MEMBERS: &str = r#""type": "service_account",
@@ -45,6 +46,13 @@ fn it_goes_behind_a_prefix_on_each_line() {
             let kept =
                 format!("{prefix}{{{line_break}{prefix}  [REDACTED:service-account]{line_break}{prefix}Next");
             check(&lines, &kept);
+            let mut redactor = Redactor::<SamePrincipal>::new();
+            let mut out: String = lines
+                .chars()
+                .map(|c| redactor.push(c.encode_utf8(&mut [0; 4])).as_str().to_owned())
+                .collect();
+            out.push_str(redactor.finish().as_str());
+            assert_eq!(out, kept);
         }
     }
     // Times go on, and numbers get longer.
