@@ -36,7 +36,7 @@ fn it_goes_behind_a_prefix_on_each_line() {
         " * ",
         "#\t",
         "2026-11-30T00:00:09.1Z web/7 INFO: ",
-        "\u{1b}[36mapp |\u{1b}[0m ",
+        "\u{1b}[36mlog |\u{1b}[0m ",
     ] {
         for line_break in ["\n", "\r\n"] {
             let lines = format!(
