@@ -362,6 +362,21 @@ impl<'a> Cursor<'a> {
         Ok(Some(c))
     }
 
+    /// Reads the literal, of ASCII, if it is next as it is written.
+    pub(super) fn raw_literal(&mut self, literal: &str) -> Result<bool, Starved> {
+        let end = self.text.len().min(self.limit);
+        let rest = self.text.as_bytes().get(self.at..end).unwrap_or_default();
+        let len = rest.iter().zip(literal.as_bytes()).take_while(|(byte, expected)| byte == expected).count();
+        #[cfg(test)]
+        READS.with(|reads| reads.set(reads.get() + len as u64 + 1));
+        if len == literal.len() {
+            self.at += len;
+            return Ok(true);
+        }
+        let may_follow = len == rest.len() && end < self.limit && !self.last;
+        if may_follow { Err(Starved) } else { Ok(false) }
+    }
+
     /// Length of the invisible unit that starts here, 0 when what follows is visible.
     pub(crate) fn hidden(&self) -> Result<usize, Starved> {
         let byte = self.text.as_bytes().get(self.at);
