@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use probity_contract::{Digest, Holds, ToolErrorClass};
+use probity_contract::{Digest, Holds, Tool as _, ToolErrorClass};
 use serde_json::{Value, json};
 
 use crate::support::{Scene, approved, arguments, class, context, went};
