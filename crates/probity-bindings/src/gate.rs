@@ -126,6 +126,7 @@ fn frozen(action: &Action) -> Result<Arc<FrozenCall>, GateError> {
         tool_digest: definition(action),
         arguments: Arguments::parse(&arguments.to_string())?,
         targets: vec![target],
+        operands: Vec::new(),
         label: Label::trusted(),
     };
     Ok(Arc::new(FrozenCall::freeze(facts)?))

@@ -34,6 +34,8 @@ fn tools() -> Vec<ToolSpec> {
         description: "A tool.".to_owned(),
         input_schema: schema.clone(),
         effect: Effect::Once,
+        server: None,
+        sandbox: None,
     };
     (0..TOOLS).map(tool).collect()
 }
@@ -79,6 +81,7 @@ fn call(tool: &ToolSpec, targets: Vec<Target>) -> FrozenCall {
         arguments: Arguments::from_value(&arguments).unwrap(),
         targets,
         label: Label::trusted(),
+        operands: Vec::new(),
     })
     .unwrap()
 }

@@ -8,7 +8,8 @@ use sha2::{Digest as _, Sha256};
 /// A SHA-256 digest over a domain label and one or more byte strings.
 ///
 /// Preimages are injective: the label and every part go in with their length before them, so no two different lists of
-/// parts share a preimage, and a digest made for one purpose never equals one made for another.
+/// parts share a preimage, and a digest made for one purpose never equals one made for another. The one exception is
+/// [`Digest::of_content`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);
@@ -24,6 +25,12 @@ impl Digest {
             hasher.update(part);
         }
         Self(hasher.finalize().into())
+    }
+
+    /// The SHA-256 of a file's content, as `sha256sum` prints it, without a domain: people compare it with that.
+    #[must_use]
+    pub fn of_content(content: &[u8]) -> Self {
+        Self(Sha256::digest(content).into())
     }
 
     /// The 32 bytes.

@@ -44,6 +44,9 @@ pub use ports::{
 };
 pub use record::{
     AnswerKind, Body, ContentSetting, Emission, Ending, Entry, Fact, Kept, LimitKind, Part, PartId,
-    RECORD_VERSION, RunStarted, ToolOutcomeKind, WindowDelta,
+    RECORD_VERSION, ReconciledKind, RunStarted, ToolOutcomeKind, WindowDelta,
 };
-pub use tool::{Access, Effect, Target, Tool, ToolContext, ToolError, ToolErrorClass, ToolOutput, ToolSpec};
+pub use tool::{
+    Access, Effect, Holds, Operand, Reconciled, Target, Tool, ToolContext, ToolError, ToolErrorClass,
+    ToolOutput, ToolSpec, Touches,
+};

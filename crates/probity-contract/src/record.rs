@@ -18,7 +18,7 @@ use crate::item::Origin;
 use crate::label::Label;
 use crate::limits::Limits;
 use crate::model::{ModelErrorClass, ModelParams, Prices, Stop, ToolChoice, Usage};
-use crate::tool::{Effect, Target, ToolErrorClass, ToolSpec};
+use crate::tool::{Effect, Operand, Target, ToolErrorClass, ToolSpec};
 
 /// The version of the facts in this module. A reader refuses a record of a later one.
 pub const RECORD_VERSION: u32 = 1;
@@ -206,6 +206,9 @@ pub enum Fact {
         arguments: PartId,
         /// What it touches.
         targets: Vec<Target>,
+        /// The files that it names.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        operands: Vec<Operand>,
         /// Its label.
         label: Label,
     },
@@ -273,6 +276,13 @@ pub enum Fact {
         output_bytes: u64,
         /// Milliseconds that the tool ran.
         ran_ms: u64,
+    },
+    /// A tool was asked what became of a call of which nothing was heard.
+    Reconciled {
+        /// The call.
+        call: CallId,
+        /// What it said.
+        found: ReconciledKind,
     },
     /// Part of the deployment failed: a policy, a hook, a sink.
     FailureReported {
@@ -423,6 +433,18 @@ pub enum AnswerKind {
     Nobody,
     /// Too late, a second one, or for another digest: without effect.
     Void,
+}
+
+/// What a tool said of a call of which nothing was heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReconciledKind {
+    /// It was done.
+    Done,
+    /// It was not done.
+    NotDone,
+    /// It cannot tell.
+    Unknown,
 }
 
 /// How a tool came back.

@@ -15,7 +15,7 @@ use crate::model::{ModelError, ModelEvent, Stop};
 use crate::policy::{PolicyError, Verdict};
 use crate::ports::{Answer, JournalError};
 use crate::record::Kept;
-use crate::tool::{Target, ToolError, ToolOutput};
+use crate::tool::{Holds, Operand, Target, ToolError, ToolOutput, Touches};
 
 /// A text that prints passed, bare in `Display` and quoted in `Debug`.
 pub(crate) struct Shown<'a>(pub(crate) &'a str);
@@ -117,6 +117,34 @@ impl fmt::Debug for ModelEvent {
             Self::CallArguments { part: at, delta } => part("CallArguments", at, delta),
             Self::Finished(reply) => f.debug_tuple("Finished").field(reply).finish(),
         }
+    }
+}
+
+impl fmt::Debug for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { root, path, device: _, inode: _, bytes, holds } = self;
+        let mut shown = f.debug_struct("Operand");
+        shown
+            .field("root", &Shown(root))
+            .field("path", &Shown(path))
+            .field("bytes", bytes)
+            .field("holds", holds);
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Holds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Content(digest) => write!(f, "Content({})", digest.short()),
+            Self::ChangedAt(_) => f.write_str("ChangedAt(..)"),
+        }
+    }
+}
+
+impl fmt::Debug for Touches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Touches").field("targets", &self.targets).field("operands", &self.operands).finish()
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::cancel::Cancel;
 use crate::digest::Digest;
 use crate::future::BoxFuture;
-use crate::gate::Permit;
+use crate::gate::{FrozenCall, Permit};
 use crate::ids::ToolName;
 use crate::json::{Arguments, canonical_bytes};
 use crate::shown::Shown;
@@ -30,11 +30,45 @@ pub trait Tool: Send + Sync {
     /// When the targets cannot be told; the call is then denied.
     fn targets<'a>(&'a self, arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Target>, ToolError>>;
 
+    /// The files that a call with these arguments would read or change by name, as they are now. An approval is bound to
+    /// them: where one has changed before the effect, the call is denied.
+    ///
+    /// # Errors
+    /// When they cannot be told; the call is then denied.
+    fn operands<'a>(&'a self, arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Operand>, ToolError>> {
+        let _ = arguments;
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
     /// Acts on the permitted call.
     ///
     /// # Errors
     /// When the act failed or could not be started; the words are redacted before anyone reads them.
     fn run<'a>(&'a self, permit: Permit, cx: ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
+
+    /// What became of a call that was started under `idempotency_key` and of which nothing was heard. Asked of tools whose
+    /// effect is [`Effect::Reconcile`], and of no others. It must change nothing.
+    ///
+    /// # Errors
+    /// When it cannot be told; the outcome then stays unknown.
+    fn reconcile<'a>(
+        &'a self,
+        call: &'a FrozenCall,
+        idempotency_key: &'a str,
+    ) -> BoxFuture<'a, Result<Reconciled, ToolError>> {
+        let _ = (call, idempotency_key);
+        let why = "the tool cannot tell what became of a call";
+        Box::pin(std::future::ready(Err(ToolError::new(ToolErrorClass::Unavailable, why))))
+    }
+}
+
+/// What became of a call of which nothing was heard.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reconciled {
+    /// It was done, and this came of it.
+    Done(ToolOutput),
+    /// It was not done and will not be: the call may run again.
+    NotDone,
 }
 
 /// What a run hands to a tool beside the permit.
@@ -62,6 +96,12 @@ pub struct ToolSpec {
     pub input_schema: Value,
     /// What a repetition would do.
     pub effect: Effect,
+    /// The server that it comes from, where it is not part of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The digest of the sandbox profile under which it acts, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Digest>,
 }
 
 impl ToolSpec {
@@ -130,6 +170,49 @@ pub enum Target {
         /// Which one.
         value: String,
     },
+}
+
+/// A file that a call reads or changes by name, as it is when the call is frozen. `Display` of its parts is for people.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operand {
+    /// The root's name.
+    pub root: String,
+    /// The path relative to the root, after following links.
+    pub path: String,
+    /// The device, in decimal digits: a number of 64 bits has no canonical form in JSON.
+    pub device: String,
+    /// The inode, in the same way.
+    pub inode: String,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// What is in it.
+    pub holds: Holds,
+}
+
+/// What is in a file, as far as it is looked into.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// SHA-256 of its content.
+    Content(Digest),
+    /// It is too large to be read for this; when it was changed last, in nanoseconds since 1970 UTC, in decimal digits.
+    ChangedAt(String),
+}
+
+/// What a call touches, and the files that it names, as the tool tells it.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Touches {
+    /// What policies judge.
+    pub targets: Vec<Target>,
+    /// What an approval is bound to beside.
+    pub operands: Vec<Operand>,
+}
+
+impl From<Vec<Target>> for Touches {
+    fn from(targets: Vec<Target>) -> Self {
+        Self { targets, operands: Vec::new() }
+    }
 }
 
 /// What a call does to a path.

@@ -18,6 +18,8 @@ pub(super) fn request(contents: &[Content]) -> ModelRequest {
         description: String::new(),
         input_schema: serde_json::json!({ "type": "object" }),
         effect: Effect::Pure,
+        server: None,
+        sandbox: None,
     };
     ModelRequest {
         items: Arc::new((1..).zip(contents).map(item).collect()),

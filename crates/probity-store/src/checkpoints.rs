@@ -172,7 +172,8 @@ impl FileRedeemer {
 impl Redeemer for FileRedeemer {
     fn redeem(&self, run: &RunId, binding: Digest) -> Result<(), RedeemError> {
         let path = self.dir.join(format!("{run}.{binding}"));
-        let failed = |error: &io::Error| RedeemError::Failed(format!("write down that an approval was used: {error}"));
+        let failed =
+            |error: &io::Error| RedeemError::Failed(format!("write down that an approval was used: {error}"));
         // The system makes the file for one of all who try.
         match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(RedeemError::Used),

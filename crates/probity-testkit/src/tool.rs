@@ -2,8 +2,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use probity_contract::{
-    Arguments, BoxFuture, Cancel, Effect, FrozenCall, Permit, Target, Tool, ToolContext, ToolError,
-    ToolOutput, ToolSpec,
+    Arguments, BoxFuture, Cancel, Effect, FrozenCall, Operand, Permit, Reconciled, Target, Tool, ToolContext,
+    ToolError, ToolErrorClass, ToolOutput, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -54,6 +54,9 @@ pub struct ScriptedTool {
     acts: Arc<dyn Fn(&FrozenCall) -> Acts + Send + Sync>,
     starts: Arc<Mutex<Vec<Start>>>,
     running: Gauge,
+    operands: Arc<Mutex<VecDeque<Vec<Operand>>>>,
+    reconciles: Arc<Mutex<VecDeque<Result<Reconciled, ToolError>>>>,
+    reconciled: Arc<Mutex<Vec<String>>>,
 }
 
 impl ScriptedTool {
@@ -75,6 +78,8 @@ impl ScriptedTool {
             description: format!("The test tool {name}."),
             input_schema: json!({"type": "object"}),
             effect,
+            server: None,
+            sandbox: None,
         };
         Self {
             spec,
@@ -83,6 +88,9 @@ impl ScriptedTool {
             acts: Arc::new(acts),
             starts: Arc::default(),
             running: Gauge::default(),
+            operands: Arc::default(),
+            reconciles: Arc::default(),
+            reconciled: Arc::default(),
         }
     }
 
@@ -115,6 +123,33 @@ impl ScriptedTool {
     pub fn touching_in_turn(mut self, targets: impl IntoIterator<Item = Vec<Target>>) -> Self {
         self.targets = Arc::new(Mutex::new(targets.into_iter().collect()));
         self
+    }
+
+    /// Sets the files that every call names, each time that they are asked for; the last stays.
+    #[must_use]
+    pub fn naming_in_turn(mut self, operands: impl IntoIterator<Item = Vec<Operand>>) -> Self {
+        self.operands = Arc::new(Mutex::new(operands.into_iter().collect()));
+        self
+    }
+
+    /// Sets what the tool says of calls of which nothing was heard, one after the other.
+    #[must_use]
+    pub fn reconciling(mut self, says: impl IntoIterator<Item = Result<Reconciled, ToolError>>) -> Self {
+        self.reconciles = Arc::new(Mutex::new(says.into_iter().collect()));
+        self
+    }
+
+    /// Sets the server that the tool comes from.
+    #[must_use]
+    pub fn from_server(mut self, server: &str) -> Self {
+        self.spec.server = Some(server.to_owned());
+        self
+    }
+
+    /// The keys under which the tool was asked what became of a call.
+    #[must_use]
+    pub fn reconciled(&self) -> Vec<String> {
+        lock(&self.reconciled).clone()
     }
 
     /// Sets what the tool does when it shall tell its targets; what it would return there is without meaning.
@@ -171,6 +206,23 @@ impl Tool for ScriptedTool {
             let next = if targets.len() > 1 { targets.pop_front() } else { targets.front().cloned() };
             Ok(next.unwrap_or_default())
         })
+    }
+
+    fn operands<'a>(&'a self, _arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Operand>, ToolError>> {
+        let mut operands = lock(&self.operands);
+        let next = if operands.len() > 1 { operands.pop_front() } else { operands.front().cloned() };
+        Box::pin(std::future::ready(Ok(next.unwrap_or_default())))
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        _call: &'a FrozenCall,
+        idempotency_key: &'a str,
+    ) -> BoxFuture<'a, Result<Reconciled, ToolError>> {
+        lock(&self.reconciled).push(idempotency_key.to_owned());
+        let says = lock(&self.reconciles).pop_front();
+        let nothing = || Err(ToolError::new(ToolErrorClass::Unavailable, "it cannot tell"));
+        Box::pin(std::future::ready(says.unwrap_or_else(nothing)))
     }
 
     fn run<'a>(&'a self, permit: Permit, cx: ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {

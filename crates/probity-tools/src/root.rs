@@ -1,14 +1,14 @@
 //! Roots: the only places that tools may touch, and what a called path leads to inside them.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cap_fs_ext::DirExt as _;
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, MetadataExt as _};
-use probity_contract::{Access, Target, ToolError, ToolErrorClass, ToolName};
+use cap_std::fs::{Dir, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use probity_contract::{Access, Digest, Holds, Operand, Target, ToolError, ToolErrorClass, ToolName};
 
 use crate::follow::follow;
 use crate::path::{RelPath, join};
@@ -27,6 +27,9 @@ const KERNEL_FILE_SYSTEMS: [i64; 9] = [
     0xcafe_4a11,
     0x1cd1,
 ];
+
+/// Bytes of a file up to which an approval is bound to its content; of a larger one to its size and when it was changed.
+pub(crate) const OPERAND_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// A directory that tools may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,6 +144,27 @@ impl Roots {
         (0, path.clone())
     }
 
+    /// The file that a word of a command means which is run in `cwd`, or `None` where it lies in no root. Read as the kernel
+    /// does: `..` leaves the directory that the links before it lead to.
+    pub(crate) fn named(self: &Arc<Self>, cwd: &Resolved, word: &str) -> Option<Resolved> {
+        let (index, parts) = match word.strip_prefix('/') {
+            None => {
+                let parts = cwd.parts.iter().map(String::as_str).chain(word.split('/'));
+                (cwd.root, parts.map(str::to_owned).collect::<Vec<_>>())
+            }
+            Some(_) => {
+                let below = |root: &OpenRoot| {
+                    let rest = word.strip_prefix(&root.path)?.strip_prefix('/')?;
+                    Some(rest.split('/').map(str::to_owned).collect::<Vec<_>>())
+                };
+                self.opened.iter().enumerate().find_map(|(at, root)| Some((at, below(root)?)))?
+            }
+        };
+        let root = self.opened.get(index)?;
+        let parts = follow(&root.dir, &parts).ok()?;
+        Some(Resolved { roots: Arc::clone(self), root: index, called: join(&parts), parts })
+    }
+
     /// Follows a called path through its links, as far as it exists.
     pub(crate) fn resolve(self: &Arc<Self>, text: &str) -> Result<Resolved, ToolError> {
         let (index, path) = self.address(&RelPath::parse(text)?);
@@ -179,6 +203,38 @@ impl Resolved {
             access,
             recursive,
         })
+    }
+
+    /// The file as it is now; `None` where there is no regular file. What stands in the place of a link that the path led
+    /// through is not followed.
+    pub(crate) fn operand(&self) -> Result<Option<Operand>, ToolError> {
+        let Some(place) = self.hold(Missing::Fail).ok().flatten() else { return Ok(None) };
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No);
+        // A pipe that nobody writes must not be waited for.
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+        let Ok(file) = place.parent.open_with(&place.leaf, &options) else { return Ok(None) };
+        let found = file.metadata().map_err(|error| self.error(&error))?;
+        if !found.is_file() {
+            return Ok(None);
+        }
+        self.refuse_kernel(&file, found.dev())?;
+        let holds = if found.len() <= OPERAND_BYTES_MAX {
+            let mut content = Vec::new();
+            file.take(OPERAND_BYTES_MAX).read_to_end(&mut content).map_err(|error| self.error(&error))?;
+            Holds::Content(Digest::of_content(&content))
+        } else {
+            let (s, ns) = (i128::from(found.mtime()), i128::from(found.mtime_nsec()));
+            Holds::ChangedAt((s * 1_000_000_000 + ns).to_string())
+        };
+        Ok(Some(Operand {
+            root: self.root()?.name.clone(),
+            path: self.resolved(),
+            device: found.dev().to_string(),
+            inode: found.ino().to_string(),
+            bytes: found.len(),
+            holds,
+        }))
     }
 
     /// Opens the directory itself.

@@ -18,6 +18,8 @@ pub(crate) fn spec<T: JsonSchema>(
         description: description.into(),
         input_schema: input_schema::<T>().map_err(|why| ToolSetupError::config(name, why))?,
         effect,
+        server: None,
+        sandbox: None,
     })
 }
 

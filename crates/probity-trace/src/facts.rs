@@ -21,6 +21,7 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::ToolFinished { .. } => "tool_finished",
         Fact::FailureReported { .. } => "failure_reported",
         Fact::Resumed { .. } => "resumed",
+        Fact::Reconciled { .. } => "reconciled",
         Fact::LimitHit { .. } => "limit_hit",
         Fact::OutputRejected { .. } => "output_rejected",
         Fact::Ended { .. } => "ended",
@@ -46,6 +47,7 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         | Fact::ToolStarted { .. }
         | Fact::FailureReported { .. }
         | Fact::Resumed { .. }
+        | Fact::Reconciled { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => &[],

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use probity_contract::{
     AnswerKind, Body, CallId, Denial, Digest, Effect, Fact, ItemId, Label, ModelCallId, Opinion, PartId,
-    PolicyName, PrincipalId, Seat, Target, ToolOutcomeKind,
+    PolicyName, PrincipalId, ReconciledKind, Seat, Target, ToolOutcomeKind,
 };
 use serde::Serialize;
 
@@ -30,6 +30,8 @@ pub struct CallStory {
     pub answered: Vec<Answered>,
     /// Every time the tool was started.
     pub attempts: Vec<Attempt>,
+    /// What the tool said of an attempt of which nothing was heard.
+    pub reconciled: Option<ReconciledKind>,
     /// What the model reads of it.
     pub result: Option<ItemId>,
     /// Whether an effect may have happened of which the record does not tell the outcome: the tool was started, and
@@ -143,6 +145,7 @@ impl CallStory {
             answered: Vec::new(),
             attempts: Vec::new(),
             result: None,
+            reconciled: None,
             in_doubt: false,
         }
     }
@@ -161,6 +164,9 @@ impl CallStory {
     }
 
     fn is_in_doubt(&self) -> bool {
+        if matches!(self.reconciled, Some(ReconciledKind::Done | ReconciledKind::NotDone)) {
+            return false;
+        }
         let mut ended_later = false;
         self.attempts.iter().rev().any(|attempt| {
             let harmless = matches!(attempt.effect, Some(Effect::Pure | Effect::Idempotent));
@@ -217,6 +223,7 @@ pub(crate) const fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::Answered { call, .. }
         | Fact::ToolStarted { call, .. }
         | Fact::ToolFinished { call, .. }
+        | Fact::Reconciled { call, .. }
         | Fact::ItemAdded { body: Body::ToolResult { call, .. }, .. } => Some(*call),
         Fact::FailureReported { call, .. } => *call,
         Fact::RunStarted(_)
@@ -256,6 +263,7 @@ fn tell(story: &mut CallStory, line: &Line, fact: &Fact) {
         Fact::ToolFinished { outcome, output, output_bytes, ran_ms, .. } => {
             story.end_attempt(AttemptEnd { at_ms, outcome, output, output_bytes, ran_ms });
         }
+        Fact::Reconciled { found, .. } => story.reconciled = Some(found),
         Fact::ItemAdded { item, .. } => story.result = Some(item),
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }

@@ -1,4 +1,6 @@
-use probity_contract::{Ending, Fact, ItemId, ModelName, PrincipalId, RunId, ToolOutcomeKind, Usage};
+use probity_contract::{
+    Ending, Fact, ItemId, ModelName, PrincipalId, ReconciledKind, RunId, ToolOutcomeKind, Usage,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::line::Noted;
@@ -91,7 +93,9 @@ impl Record {
             counts.rejected += u32::from(story.rejected.is_some());
             counts.denied += u32::from(story.denied.is_some());
             counts.run += u32::from(!story.attempts.is_empty());
-            let is_unknown = story.in_doubt || matches!(story.outcome(), Some(ToolOutcomeKind::Unknown(_)));
+            let is_known = matches!(story.reconciled, Some(ReconciledKind::Done | ReconciledKind::NotDone));
+            let came_back_unknown = matches!(story.outcome(), Some(ToolOutcomeKind::Unknown(_)));
+            let is_unknown = story.in_doubt || (came_back_unknown && !is_known);
             counts.unknown += u32::from(is_unknown);
             counts.failed +=
                 u32::from(!is_unknown && matches!(story.outcome(), Some(ToolOutcomeKind::Failed(_))));

@@ -98,11 +98,14 @@ impl Record {
             }
             Fact::ToolStarted { effect, .. } => effect.to_string(),
             Fact::ToolFinished { outcome, ran_ms, .. } => format!("{} after {ran_ms} ms", name_of(outcome)),
+            Fact::Reconciled { found, .. } => name_of(found),
             Fact::ModelFailed { error, .. } => beginning(error),
             Fact::FailureReported { who, error, .. } => format!("{}: {}", beginning(who), beginning(error)),
             Fact::Resumed { checkpoint, left_behind: 0, .. } => format!("from checkpoint {checkpoint}"),
             Fact::Resumed { checkpoint, left_behind, .. } => {
-                format!("from checkpoint {checkpoint}, which knows nothing of the {left_behind} entries before this")
+                format!(
+                    "from checkpoint {checkpoint}, which knows nothing of the {left_behind} entries before this"
+                )
             }
             Fact::LimitHit { limit } => name_of(limit),
             Fact::OutputRejected { errors, .. } => errors.first().map(|e| beginning(e)).unwrap_or_default(),
@@ -167,6 +170,7 @@ const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
         | Fact::ToolFinished { .. }
         | Fact::FailureReported { .. }
         | Fact::Resumed { .. }
+        | Fact::Reconciled { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => None,
@@ -193,6 +197,7 @@ const fn item_of(fact: &Fact) -> Option<ItemId> {
         | Fact::ToolFinished { .. }
         | Fact::FailureReported { .. }
         | Fact::Resumed { .. }
+        | Fact::Reconciled { .. }
         | Fact::LimitHit { .. } => None,
     }
 }

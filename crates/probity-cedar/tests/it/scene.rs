@@ -9,7 +9,14 @@ use probity_testkit::{policy_name, principal, run_id, tool_name};
 use serde_json::{Value, json};
 
 pub(crate) fn tool(name: &str, effect: Effect, input_schema: Value) -> ToolSpec {
-    ToolSpec { name: tool_name(name), description: "A tool.".to_owned(), input_schema, effect }
+    ToolSpec {
+        name: tool_name(name),
+        description: "A tool.".to_owned(),
+        input_schema,
+        effect,
+        server: None,
+        sandbox: None,
+    }
 }
 
 /// `pay`, `note`, `fs_read` and `shell`.
@@ -68,6 +75,7 @@ pub(crate) fn call_with(
         arguments: Arguments::parse(arguments).unwrap(),
         targets,
         label: Label::trusted(),
+        operands: Vec::new(),
     };
     change(&mut facts);
     FrozenCall::freeze(facts).unwrap()

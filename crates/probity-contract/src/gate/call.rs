@@ -6,7 +6,7 @@ use crate::digest::Digest;
 use crate::ids::{CallId, PrincipalId, RunId, ToolName};
 use crate::json::{Arguments, canonical_bytes};
 use crate::label::Label;
-use crate::tool::Target;
+use crate::tool::{Operand, Target};
 
 /// A tool call that can no longer change: what is judged, shown, recorded and run is this value.
 ///
@@ -39,6 +39,9 @@ pub struct CallFacts {
     pub arguments: Arguments,
     /// What the tool says the call touches.
     pub targets: Vec<Target>,
+    /// The files that it names, as they were when it was frozen. Left out of the canonical form where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operands: Vec<Operand>,
     /// The join of the labels of all that the proposing model call saw.
     pub label: Label,
 }
@@ -61,14 +64,18 @@ struct StoredFacts {
     tool_digest: Digest,
     arguments: Arguments,
     targets: Vec<Target>,
+    #[serde(default)]
+    operands: Vec<Operand>,
     label: Label,
 }
 
 impl TryFrom<StoredCall> for FrozenCall {
     type Error = &'static str;
     fn try_from(stored: StoredCall) -> Result<Self, &'static str> {
-        let StoredFacts { run, call, principal, tool, tool_digest, arguments, targets, label } = stored.facts;
-        let facts = CallFacts { run, call, principal, tool, tool_digest, arguments, targets, label };
+        let StoredFacts { run, call, principal, tool, tool_digest, arguments, targets, operands, label } =
+            stored.facts;
+        let facts =
+            CallFacts { run, call, principal, tool, tool_digest, arguments, targets, operands, label };
         let frozen = Self::freeze(facts).map_err(|_| "a stored call has no canonical form")?;
         if frozen.digest == stored.digest {
             Ok(frozen)
@@ -123,6 +130,12 @@ impl FrozenCall {
         &self.facts.targets
     }
 
+    /// The files that the call names, as they were when it was frozen.
+    #[must_use]
+    pub fn operands(&self) -> &[Operand] {
+        &self.facts.operands
+    }
+
     /// The SHA-256 digest that stands for the call.
     #[must_use]
     pub const fn digest(&self) -> Digest {
@@ -143,8 +156,9 @@ impl FrozenCall {
     /// A pure function of the facts; calls that share it would do the same, and have been shown in the same words.
     #[must_use]
     pub fn alike(&self) -> Digest {
-        let CallFacts { run, call: _, principal, tool, tool_digest, arguments, targets, label } = &self.facts;
-        let alike = (run, principal, tool, tool_digest, arguments, targets, label);
+        let CallFacts { run, call: _, principal, tool, tool_digest, arguments, targets, operands, label } =
+            &self.facts;
+        let alike = (run, principal, tool, tool_digest, arguments, targets, operands, label);
         // Facts that were frozen have a canonical form; should these not, no other call shares the error's text and digest.
         let bytes = canonical_bytes(&alike).unwrap_or_else(|_| self.digest.as_bytes().to_vec());
         Digest::of("probity.alike.v1", &[&bytes])

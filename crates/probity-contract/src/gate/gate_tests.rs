@@ -10,7 +10,7 @@ use crate::json::Arguments;
 use crate::label::Label;
 use crate::label::{Integrity, Readers};
 use crate::policy::Verdict;
-use crate::tool::{Access, Target};
+use crate::tool::{Access, Effect, Holds, Operand, Target, ToolSpec};
 
 const SEAT: Seat = Seat::Adjudicate;
 
@@ -260,6 +260,7 @@ fn facts() -> CallFacts {
             recursive: false,
         }],
         label: Label::trusted(),
+        operands: Vec::new(),
     }
 }
 
@@ -448,6 +449,32 @@ fn whoever_judges_at_the_targets_seat_denies() {
     assert_eq!(judgement.permit(0).unwrap_err().seat, Seat::Targets);
 }
 
+fn operand() -> Operand {
+    Operand {
+        root: "work".to_owned(),
+        path: "a.txt".to_owned(),
+        device: "1".to_owned(),
+        inode: "1".to_owned(),
+        bytes: 4,
+        holds: Holds::Content(Digest::of_content(b"text")),
+    }
+}
+
+#[test]
+fn i22_another_server_or_sandbox_is_another_tool() {
+    let spec = |server: Option<&str>, sandbox: Option<&[u8]>| ToolSpec {
+        name: ToolName::new("send").unwrap(),
+        description: "Sends.".to_owned(),
+        input_schema: json!({"type": "object"}),
+        effect: Effect::Once,
+        server: server.map(str::to_owned),
+        sandbox: sandbox.map(Digest::of_content),
+    };
+    let specs = [spec(None, None), spec(Some("a"), None), spec(Some("b"), None), spec(None, Some(b"x"))];
+    let digests: std::collections::BTreeSet<Digest> = specs.iter().map(ToolSpec::digest).collect();
+    assert_eq!(digests.len(), specs.len());
+}
+
 /// Facts that differ from `facts()` in one bound field each, every field at least once.
 fn one_field_changed() -> Vec<CallFacts> {
     let below = |root: &str, path: &str, resolved: &str, access, recursive| {
@@ -478,6 +505,17 @@ fn one_field_changed() -> Vec<CallFacts> {
             });
         },
         |facts| facts.label = Label::untrusted(),
+        |facts| facts.operands.push(operand()),
+        |facts| facts.operands.push(Operand { root: "other".to_owned(), ..operand() }),
+        |facts| facts.operands.push(Operand { path: "b.txt".to_owned(), ..operand() }),
+        |facts| facts.operands.push(Operand { device: "2".to_owned(), ..operand() }),
+        |facts| facts.operands.push(Operand { inode: "2".to_owned(), ..operand() }),
+        |facts| facts.operands.push(Operand { bytes: 5, ..operand() }),
+        |facts| {
+            let holds = Holds::Content(Digest::of_content(b"other"));
+            facts.operands.push(Operand { holds, ..operand() });
+        },
+        |facts| facts.operands.push(Operand { holds: Holds::ChangedAt("1".to_owned()), ..operand() }),
     ];
     let mut all: Vec<CallFacts> = changes
         .iter()

@@ -34,6 +34,7 @@ fn call_with(change: impl FnOnce(&mut CallFacts)) -> Arc<FrozenCall> {
         arguments: Arguments::parse(r#"{"to":"Acme","amount":5}"#).unwrap(),
         targets: vec![Target::Other { what: "recipient".to_owned(), value: "Acme".to_owned() }],
         label: Label::trusted(),
+        operands: Vec::new(),
     };
     change(&mut facts);
     Arc::new(FrozenCall::freeze(facts).unwrap())

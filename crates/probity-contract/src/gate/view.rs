@@ -7,7 +7,7 @@ use probity_egress::{
 use super::call::FrozenCall;
 use super::ruling::Asker;
 use crate::digest::Digest;
-use crate::tool::{Access, Target};
+use crate::tool::{Access, Holds, Operand, Target};
 
 /// Characters of one argument that are shown; the rest is counted.
 const ARGUMENT_CHARS_MAX: usize = 2_000;
@@ -41,6 +41,11 @@ impl CallView {
             let (target, hides) = target_words(target);
             view.hides_credential |= hides;
             view.lines.push(words().text("  it touches ").passed(&target).done());
+        }
+        for operand in call.operands() {
+            let (operand, hides) = operand_words(operand);
+            view.hides_credential |= hides;
+            view.lines.push(words().text("  as it is now: ").passed(&operand).done());
         }
         for asker in askers {
             let policy = one_line_untrusted(asker.policy.as_str(), LINE_CHARS_MAX);
@@ -125,6 +130,17 @@ fn target_words(target: &Target) -> (Passed, bool) {
         Target::Other { what, value } => format!("{what} {value}"),
     };
     let (whole, hides) = shown(&text);
+    (one_line_untrusted(whole.as_str(), LINE_CHARS_MAX), hides)
+}
+
+/// A file that the call names, on one line.
+fn operand_words(operand: &Operand) -> (Passed, bool) {
+    let Operand { root, path, device: _, inode: _, bytes, holds } = operand;
+    let holds = match holds {
+        Holds::Content(digest) => format!("sha256 {digest}"),
+        Holds::ChangedAt(_) => "too large to be looked into".to_owned(),
+    };
+    let (whole, hides) = shown(&format!("{root}/{path}, {bytes} bytes, {holds}"));
     (one_line_untrusted(whole.as_str(), LINE_CHARS_MAX), hides)
 }
 

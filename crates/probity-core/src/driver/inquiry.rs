@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use probity_contract::{
     Bench, CallFacts, CallId, Cancel, Denial, DenialCode, FrozenCall, Label, Opinion, Policy, PrincipalId,
-    Roster, Ruling, RunId, Seat, Tool, ToolSpec,
+    Roster, Ruling, RunId, Seat, Tool, ToolSpec, Touches,
 };
 use probity_egress::{Egress, SamePrincipal};
 
@@ -77,8 +77,8 @@ impl Inquiry {
         let Outcome::Resolved { result, .. } = resolved else {
             return not_frozen("the tool told something else".to_owned());
         };
-        let targets = match result {
-            Ok(targets) => targets,
+        let Touches { targets, operands } = match result {
+            Ok(touches) => touches,
             Err(error) => return not_frozen(words::line(&error.message).as_str().to_owned()),
         };
         let facts = CallFacts {
@@ -89,6 +89,7 @@ impl Inquiry {
             tool_digest: spec.digest(),
             arguments,
             targets,
+            operands,
             label: self.label,
         };
         let Ok(call) = FrozenCall::freeze(facts).map(Arc::new) else {

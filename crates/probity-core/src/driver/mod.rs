@@ -438,6 +438,15 @@ impl Driver {
                         tool::run(tool, permit, timeout, self.output_bytes_max, clock, self.alive.clone()),
                     );
                 }
+                Step::Reconcile { call } => {
+                    let tool = self.tools.get(call.tool()).cloned();
+                    let (timeout, watch) = (self.judge_timeout, self.watch.clone());
+                    let output_bytes_max = self.output_bytes_max;
+                    self.start(
+                        Owed::Reconciled(call.id()),
+                        tool::reconcile(tool, call, timeout, output_bytes_max, watch),
+                    );
+                }
                 Step::Done(ending) => return Some(ending),
             }
         }

@@ -12,6 +12,7 @@ pub(super) enum Owed {
     Opinions(CallId, Seat),
     Answer(CallId, Digest),
     Result(CallId),
+    Reconciled(CallId),
 }
 
 impl Owed {
@@ -30,6 +31,10 @@ impl Owed {
             // Nobody was heard, and that denies.
             Self::Opinions(call, seat) => Outcome::Judged { call, seat, opinions: Vec::new() },
             Self::Answer(call, binding) => Outcome::Answered { call, binding, answer: Answer::Nobody },
+            Self::Reconciled(call) => {
+                let result = Err(ToolError::new(ToolErrorClass::Panicked, words));
+                Outcome::Reconciled { call, result }
+            }
             Self::Result(call) => {
                 let result = Err(ToolError::new(ToolErrorClass::Panicked, words));
                 Outcome::ToolFinished { call, result, output_bytes: 0, ran_ms: 0 }

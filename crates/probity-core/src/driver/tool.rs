@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{
-    Arguments, CallId, Cancel, Clock, Permit, Seat, Tool, ToolContext, ToolError, ToolErrorClass, ToolName,
-    ToolOutput,
+    Arguments, CallId, Cancel, Clock, FrozenCall, Permit, Reconciled, Seat, Tool, ToolContext, ToolError,
+    ToolErrorClass, ToolName, ToolOutput, Touches,
 };
 use probity_egress::{SamePrincipal, egress_panic, one_line_untrusted};
 use tokio::sync::mpsc;
@@ -25,7 +25,11 @@ pub(super) async fn resolve(
     watch: Watch,
 ) -> Outcome {
     let Some(tool) = tool else { return Outcome::Resolved { call, result: Err(gone()) } };
-    let targets = async move { tool.targets(&arguments).await };
+    let targets = async move {
+        let targets = tool.targets(&arguments).await?;
+        let operands = tool.operands(&arguments).await?;
+        Ok(Touches { targets, operands })
+    };
     let result = bounded(targets, timeout, "tell what the call touches").await.unwrap_or_else(|broken| {
         let line = one_line_untrusted(&broken.message, THROWN_LINE_CHARS_MAX);
         let class = if broken.class == ToolErrorClass::Panicked { "panic" } else { "timeout" };
@@ -56,6 +60,10 @@ pub(super) async fn run(
             let context = ToolContext { cancel, timeout, output_bytes_max, idempotency_key };
             let work = async move {
                 let _alive = alive;
+                // A tool may have become another one behind its name.
+                if tool.spec().digest() != permit.call().facts().tool_digest {
+                    return Err(another());
+                }
                 tool.run(permit, context).await
             };
             let result = bounded(work, timeout, "come back").await.unwrap_or_else(Err);
@@ -104,6 +112,39 @@ async fn bounded<T: Send + 'static>(
             Err(ToolError::new(ToolErrorClass::TimedOut, words))
         }
     }
+}
+
+/// Asks a tool what became of a call. One that breaks or hangs is reported, and the outcome stays unknown.
+pub(super) async fn reconcile(
+    tool: Option<Arc<dyn Tool>>,
+    frozen: Arc<FrozenCall>,
+    timeout: Duration,
+    output_bytes_max: usize,
+    watch: Watch,
+) -> Outcome {
+    let call = frozen.id();
+    let Some(tool) = tool else { return Outcome::Reconciled { call, result: Err(gone()) } };
+    let name = frozen.tool().clone();
+    let asked = async move {
+        let key = frozen.digest().to_string();
+        tool.reconcile(&frozen, &key).await
+    };
+    let result = bounded(asked, timeout, "tell what became of the call").await.unwrap_or_else(|broken| {
+        let line = one_line_untrusted(&broken.message, THROWN_LINE_CHARS_MAX);
+        let class = if broken.class == ToolErrorClass::Panicked { "panic" } else { "timeout" };
+        let who = Broken { call, tool: &name, seat: None, who: name.as_str() };
+        watch.failed(&who, class, &line);
+        Err(broken)
+    });
+    let cut_done = |reconciled| match reconciled {
+        Reconciled::Done(output) => Reconciled::Done(cut(output, output_bytes_max)),
+        Reconciled::NotDone => Reconciled::NotDone,
+    };
+    Outcome::Reconciled { call, result: result.map(cut_done) }
+}
+
+fn another() -> ToolError {
+    ToolError::new(ToolErrorClass::Unavailable, "the tool is not any more the one that the call was made for")
 }
 
 fn gone() -> ToolError {

@@ -16,6 +16,7 @@ fn call(tool: &str, arguments: &str, targets: Vec<Target>) -> FrozenCall {
         arguments: Arguments::parse(arguments).unwrap(),
         targets,
         label: Label::untrusted(),
+        operands: Vec::new(),
     })
     .unwrap()
 }
@@ -161,6 +162,8 @@ fn spec(name: &str, arguments: &[&str]) -> ToolSpec {
         description: String::new(),
         input_schema: serde_json::json!({ "properties": properties, "additionalProperties": false }),
         effect: Effect::Once,
+        server: None,
+        sandbox: None,
     }
 }
 

@@ -76,8 +76,19 @@ pub(crate) enum Stage {
     Permitted,
     /// The tool has the permit.
     Running,
+    /// The tool shall tell what became of it.
+    Reconciling(Reconciling),
     /// There is a result, or a reason why there is none.
     Settled(Settled),
+}
+
+/// A call of which nothing was heard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reconciling {
+    /// What the model reads where the tool cannot tell.
+    pub(crate) otherwise: Settled,
+    /// Whether the call runs again where it was not done: its process ended, and nobody has told the model anything yet.
+    pub(crate) again: bool,
 }
 
 /// What the model will read of a call.
@@ -128,7 +139,12 @@ impl Call {
     pub(crate) const fn is_at_work(&self) -> bool {
         matches!(
             self.stage,
-            Stage::Reresolving | Stage::Rechecking | Stage::Redeeming | Stage::Permitted | Stage::Running
+            Stage::Reresolving
+                | Stage::Rechecking
+                | Stage::Redeeming
+                | Stage::Permitted
+                | Stage::Running
+                | Stage::Reconciling(_)
         )
     }
 
@@ -146,6 +162,7 @@ impl Call {
             | Stage::Redeeming
             | Stage::Permitted
             | Stage::Running
+            | Stage::Reconciling(_)
             | Stage::Settled(_) => None,
         }
     }

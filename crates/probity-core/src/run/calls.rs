@@ -53,6 +53,7 @@ impl Run {
                     let call_to_redeem = Arc::clone(frozen);
                     call.to_redeem().map(|binding| Step::Redeem { call: call_to_redeem, binding })
                 }
+                (Stage::Reconciling(_), Some(frozen)) => Some(Step::Reconcile { call: Arc::clone(frozen) }),
                 (Stage::Asking, _) => call.question.clone().map(|question| Step::Ask { question }),
                 (Stage::Permitted, _) => {
                     call.take_permit().map(|permit| Step::RunTool { permit, timeout_ms })
@@ -63,6 +64,7 @@ impl Run {
                     | Stage::Reresolving
                     | Stage::Rechecking
                     | Stage::Redeeming
+                    | Stage::Reconciling(_)
                     | Stage::Cleared
                     | Stage::Running
                     | Stage::Settled(_),

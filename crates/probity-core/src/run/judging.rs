@@ -6,7 +6,7 @@ use probity_contract::limits::{APPROVAL_TTL_S, EDITS_MAX, QUESTIONS_PER_CALL_MAX
 use probity_contract::{
     Answer, AnswerKind, CallFacts, CallId, Denial, DenialCode, Digest, Effect, Event, Fact, FrozenCall,
     Grant, Opinion, PendingCall, PrincipalId, QuestionFacts, RedeemError, Redemption, Said, Seat, Target,
-    ToolError, Verdict,
+    ToolError, Touches, Verdict,
 };
 use probity_egress::{Egress, SamePrincipal, Words, one_line_untrusted};
 
@@ -19,7 +19,7 @@ impl Run {
     pub(super) fn resolved(
         &mut self,
         id: CallId,
-        result: Result<Vec<Target>, ToolError>,
+        result: Result<Touches, ToolError>,
     ) -> Result<(), Unexpected> {
         let call = self.call_mut(id)?;
         let again = match (&call.stage, call.sent) {
@@ -27,8 +27,8 @@ impl Run {
             (Stage::Reresolving, true) => call.frozen.clone(),
             _ => return Err(Unexpected),
         };
-        let targets = match result {
-            Ok(targets) => targets,
+        let touches = match result {
+            Ok(touches) => touches,
             // Also where the tool says that it was cancelled: a task that is has ended, and no outcome comes here.
             Err(error) => {
                 let reason = words::line(&error.message).as_str().to_owned();
@@ -37,8 +37,8 @@ impl Run {
             }
         };
         match again {
-            None => self.freeze_with(id, targets),
-            Some(frozen) if frozen.targets() == targets => {
+            None => self.freeze_with(id, touches),
+            Some(frozen) if is_as_judged(&frozen, &touches) => {
                 self.call_mut(id)?.enter(Stage::Rechecking);
                 Ok(())
             }
@@ -50,7 +50,7 @@ impl Run {
         }
     }
 
-    fn freeze_with(&mut self, id: CallId, targets: Vec<Target>) -> Result<(), Unexpected> {
+    fn freeze_with(&mut self, id: CallId, touches: Touches) -> Result<(), Unexpected> {
         let (run, principal) = (self.state.spec.run.clone(), self.state.spec.principal.clone());
         let label = self.state.label.clone();
         let Stage::Resolving { tool, arguments } = self.call_mut(id)?.stage.clone() else {
@@ -58,7 +58,18 @@ impl Run {
         };
         let tool_digest = self.state.spec.tool(tool.as_str()).map(probity_contract::ToolSpec::digest);
         let frozen = tool_digest.and_then(|tool_digest| {
-            let facts = CallFacts { run, call: id, principal, tool, tool_digest, arguments, targets, label };
+            let Touches { targets, operands } = touches;
+            let facts = CallFacts {
+                run,
+                call: id,
+                principal,
+                tool,
+                tool_digest,
+                arguments,
+                targets,
+                operands,
+                label,
+            };
             FrozenCall::freeze(facts).ok()
         });
         let Some(frozen) = frozen else {
@@ -77,6 +88,7 @@ impl Run {
             tool_digest: frozen.facts().tool_digest,
             arguments,
             targets: frozen.targets().to_vec(),
+            operands: frozen.operands().to_vec(),
             label: frozen.facts().label.clone(),
         });
         self.events.push_back(Event::CallFrozen {
@@ -348,6 +360,10 @@ impl Run {
             call.enter(Stage::Settled(Settled { text, is_error: true, trusted: false }));
         }
     }
+}
+
+fn is_as_judged(frozen: &FrozenCall, now: &Touches) -> bool {
+    frozen.targets() == now.targets && frozen.operands() == now.operands
 }
 
 /// Who allowed a call and by which rule, for people.

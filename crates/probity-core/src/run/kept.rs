@@ -70,7 +70,13 @@ impl Keeps {
                 self.id(provider_id);
                 self.id(tool);
             }
-            Fact::CallFrozen { targets, .. } => targets.iter_mut().for_each(|target| self.target(target)),
+            Fact::CallFrozen { targets, operands, .. } => {
+                targets.iter_mut().for_each(|target| self.target(target));
+                for operand in operands {
+                    pass_text(&mut operand.root);
+                    self.words(&mut operand.path);
+                }
+            }
             Fact::Judged { opinions, .. } => opinions.iter_mut().for_each(|opinion| self.opinion(opinion)),
             Fact::Denied { denial, .. } => self.words(&mut denial.reason),
             Fact::CallRejected { reason: words, .. }
@@ -84,6 +90,7 @@ impl Keeps {
             | Fact::Answered { .. }
             | Fact::ToolStarted { .. }
             | Fact::ToolFinished { .. }
+            | Fact::Reconciled { .. }
             | Fact::LimitHit { .. }
             | Fact::Ended { .. } => {}
         }

@@ -25,7 +25,8 @@ use std::sync::Arc;
 use probity_contract::{
     Answer, Arguments, CallId, Digest, Emission, Ending, Event, Fact, FrozenCall, Item, ItemId, Label,
     ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, ProposedCall,
-    RedeemError, Redemption, Remembered, RunStarted, Seat, Target, ToolError, ToolName, ToolOutput, Usage,
+    Reconciled, RedeemError, Redemption, Remembered, RunStarted, Seat, ToolError, ToolName, ToolOutput,
+    Touches, Usage,
 };
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
@@ -126,6 +127,11 @@ pub enum Step {
         /// Milliseconds that it may take.
         timeout_ms: u64,
     },
+    /// Ask the tool what became of this call, of which nothing was heard. Feed [`Outcome::Reconciled`].
+    Reconcile {
+        /// The call.
+        call: Arc<FrozenCall>,
+    },
     /// The run has ended; drop whatever still works for it.
     Done(Ending),
 }
@@ -144,8 +150,8 @@ pub enum Outcome {
     Resolved {
         /// Which call.
         call: CallId,
-        /// The targets, or why there are none.
-        result: Result<Vec<Target>, ToolError>,
+        /// What that is, or why it is not known.
+        result: Result<Touches, ToolError>,
     },
     /// The policies have spoken.
     Judged {
@@ -182,6 +188,13 @@ pub enum Outcome {
         output_bytes: u64,
         /// Milliseconds that it ran.
         ran_ms: u64,
+    },
+    /// The tool told what became of a call, or could not.
+    Reconciled {
+        /// Which call.
+        call: CallId,
+        /// What it says.
+        result: Result<Reconciled, ToolError>,
     },
     /// A part of the deployment failed and was reported; for the record.
     FailureReported {
@@ -422,6 +435,7 @@ impl Run {
             Outcome::ToolFinished { call, result, output_bytes, ran_ms } => {
                 self.tool_finished(call, result, output_bytes, ran_ms)?;
             }
+            Outcome::Reconciled { call, result } => self.reconciled(call, result)?,
             Outcome::FailureReported { call, seat, who, error } => {
                 self.state.ledger.fact(Fact::FailureReported { call, seat, who, error });
             }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    CallId, Content, Effect, Event, Fact, Integrity, Label, Origin, ProposedCall, Readers, ToolError,
-    ToolErrorClass, ToolOutcomeKind, ToolOutput,
+    CallId, Content, Effect, Event, Fact, Integrity, Label, Origin, ProposedCall, Readers, Reconciled,
+    ReconciledKind, ToolError, ToolErrorClass, ToolOutcomeKind, ToolOutput,
 };
 use probity_egress::one_line_untrusted;
 
-use super::call::{Settled, Stage};
+use super::call::{Reconciling, Settled, Stage};
 use super::{Run, Unexpected, words};
 
 /// Code points of a call's arguments and of a tool's result in an event.
@@ -38,7 +38,51 @@ impl Run {
                 (Settled { text, is_error: true, trusted: false }, outcome_kind(error.class, pure))
             }
         };
+        let reconciles = self.state.spec.tool(&tool).is_some_and(|tool| tool.effect == Effect::Reconcile);
         self.finish(id, settled, outcome, output_bytes, ran_ms);
+        if reconciles && matches!(outcome, ToolOutcomeKind::Unknown(_)) {
+            self.reconcile(id, false);
+        }
+        Ok(())
+    }
+
+    /// Has the tool asked what became of a call that is settled as unknown, before the model is told so.
+    pub(super) fn reconcile(&mut self, id: CallId, again: bool) {
+        let Some(call) = self.state.calls.get_mut(&id) else { return };
+        if let Stage::Settled(otherwise) = call.stage.clone() {
+            call.enter(Stage::Reconciling(Reconciling { otherwise, again }));
+        }
+    }
+
+    pub(super) fn reconciled(
+        &mut self,
+        id: CallId,
+        result: Result<Reconciled, ToolError>,
+    ) -> Result<(), Unexpected> {
+        let call = self.call_mut(id)?;
+        let Stage::Reconciling(Reconciling { otherwise, again }) = call.stage.clone() else {
+            return Err(Unexpected);
+        };
+        if !call.sent {
+            return Err(Unexpected);
+        }
+        let (found, settled) = match result {
+            Ok(Reconciled::Done(output)) => {
+                let text = output.text.into();
+                (ReconciledKind::Done, Some(Settled { text, is_error: false, trusted: output.trusted }))
+            }
+            Ok(Reconciled::NotDone) => {
+                let text = Arc::from(words::not_done().as_str());
+                let told = Settled { text, is_error: true, trusted: false };
+                (ReconciledKind::NotDone, Some(told).filter(|_| !again))
+            }
+            Err(_) => (ReconciledKind::Unknown, Some(otherwise)),
+        };
+        self.state.ledger.fact(Fact::Reconciled { call: id, found });
+        match settled {
+            Some(settled) => self.call_mut(id)?.enter(Stage::Settled(settled)),
+            None => self.judge_again(id),
+        }
         Ok(())
     }
 
@@ -80,6 +124,7 @@ impl Run {
                     }
                     None => settled,
                 },
+                Stage::Reconciling(reconciling) => reconciling.otherwise,
                 Stage::Resolving { .. }
                 | Stage::Judging
                 | Stage::Inheriting
@@ -147,6 +192,11 @@ impl Run {
                 | Stage::Redeeming => {
                     if let Some(call) = self.state.calls.get_mut(&id) {
                         call.enter(Stage::Settled(not_run));
+                    }
+                }
+                Stage::Reconciling(reconciling) => {
+                    if let Some(call) = self.state.calls.get_mut(&id) {
+                        call.enter(Stage::Settled(reconciling.otherwise));
                     }
                 }
                 Stage::Settled(_) => {}

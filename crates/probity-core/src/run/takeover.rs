@@ -60,7 +60,7 @@ impl Run {
         }
     }
 
-    fn judge_again(&mut self, id: CallId) {
+    pub(super) fn judge_again(&mut self, id: CallId) {
         if let Some(call) = self.state.calls.get_mut(&id) {
             call.judge_again();
             // One call counts once, however often it is tried.
@@ -75,7 +75,8 @@ impl Run {
         self.finish_cut_off(id, effect);
         match effect {
             Effect::Pure | Effect::Idempotent => self.judge_again(id),
-            Effect::Reconcile | Effect::Once => {}
+            Effect::Reconcile => self.reconcile(id, true),
+            Effect::Once => {}
         }
     }
 }

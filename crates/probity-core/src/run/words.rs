@@ -105,6 +105,11 @@ pub(crate) fn cut_off(pure: bool) -> Passed {
     })
 }
 
+/// What is known of a call whose tool says that it was not done.
+pub(crate) fn not_done() -> Passed {
+    Egress::fixed("the tool did not come back; it was asked afterwards and says that the call was not done")
+}
+
 /// The sentence with which a run that reached a limit asks for a last answer.
 pub(crate) fn wrap_up(limit: LimitKind) -> Passed {
     let start = match limit {

@@ -14,7 +14,7 @@ use probity_core::{Run, Unexpected};
 use probity_testkit::{policy_name, principal, run_id};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Owed, answered, approve, finished, judged, replied, spec, told, tool};
+use crate::desk::{Desk, Owed, answered, approve, finished, judged, not_known, replied, spec, told, tool};
 
 /// What the attacker does with the other action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +97,7 @@ fn pay(desk: &mut Desk, action: &Action, other: Option<&Action>) {
         }
         Owed::Opinions(call, seat) => desk.feed(judged(&call, seat, asks(action))),
         Owed::Answer(question) => desk.feed(answered(&question, Answer::Nobody)),
+        Owed::Reconcile(call) => desk.feed(not_known(call)),
         Owed::Tool(call) => desk.feed(finished(call.id(), "written")),
     };
     fed.unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use probity_contract::{
     Answer, Arguments, Bench, CallId, Content, ContentSetting, Effect, Emission, Ending, FrozenCall, Label,
     Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, PendingCall, Redemption, ReplyPart,
-    Roster, Seat, Stop, Target, ToolChoice, ToolOutput, ToolSpec, Usage,
+    Roster, Seat, Stop, Target, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec, Usage,
 };
 use probity_core::{FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
 use probity_testkit::{model_name, policy_name, principal, run_id, tool_name};
@@ -20,6 +20,7 @@ pub(crate) enum Owed {
     Opinions(Arc<FrozenCall>, Seat),
     Answer(Box<PendingCall>),
     Tool(Arc<FrozenCall>),
+    Reconcile(CallId),
 }
 
 impl Owed {
@@ -29,6 +30,7 @@ impl Owed {
             (Self::Targets(one, ..), Outcome::Resolved { call, .. }) => one == call,
             (Self::Opinions(one, at), Outcome::Judged { call, seat, .. }) => (one.id(), at) == (*call, seat),
             (Self::Answer(one), Outcome::Answered { binding, .. }) => one.binding() == *binding,
+            (Self::Reconcile(one), Outcome::Reconciled { call, .. }) => one == call,
             (Self::Tool(one), Outcome::ToolFinished { call, .. }) => one.id() == *call,
             _ => false,
         }
@@ -80,6 +82,7 @@ impl Desk {
                 let result = Redemption::claim(&*self.redeemer, &call.facts().run, binding);
                 self.run.feed(self.now_ms, Outcome::Redeemed { call: call.id(), result }).unwrap();
             }
+            Step::Reconcile { call } => self.open.push(Owed::Reconcile(call.id())),
             Step::Ask { question } => self.open.push(Owed::Answer(Box::new(question))),
             Step::RunTool { permit, .. } => {
                 self.started.push(Arc::clone(permit.call()));
@@ -162,6 +165,8 @@ pub(crate) fn tool(name: &str, effect: Effect) -> ToolSpec {
         description: format!("The tool {name}."),
         input_schema: json!({"type": "object"}),
         effect,
+        server: None,
+        sandbox: None,
     }
 }
 
@@ -176,7 +181,7 @@ pub(crate) fn judged(call: &FrozenCall, seat: Seat, opinions: Vec<Opinion>) -> O
 }
 
 pub(crate) fn told(call: CallId, targets: Vec<Target>) -> Outcome {
-    Outcome::Resolved { call, result: Ok(targets) }
+    Outcome::Resolved { call, result: Ok(targets.into()) }
 }
 
 pub(crate) fn answered(question: &PendingCall, answer: Answer) -> Outcome {
@@ -189,4 +194,10 @@ pub(crate) fn approve() -> Answer {
 
 pub(crate) fn finished(call: CallId, text: &str) -> Outcome {
     Outcome::ToolFinished { call, result: Ok(ToolOutput::text(text)), output_bytes: 0, ran_ms: 1 }
+}
+
+/// The tool does not know what became of the call.
+pub(crate) fn not_known(call: CallId) -> Outcome {
+    let error = ToolError::new(ToolErrorClass::Failed, "nobody knows");
+    Outcome::Reconciled { call, result: Err(error) }
 }

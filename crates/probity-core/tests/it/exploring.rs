@@ -16,7 +16,7 @@ use probity_core::{Outcome, Run, Step};
 use probity_testkit::{policy_name, principal};
 use stateright::{Checker as _, HasDiscoveries, Model, Property};
 
-use crate::desk::{Desk, Owed, answered, approve, finished, judged, replied, spec, told, tool};
+use crate::desk::{Desk, Owed, answered, approve, finished, judged, not_known, replied, spec, told, tool};
 
 /// What happens next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -134,6 +134,7 @@ impl<'a> Play<'a> {
                 }
                 Step::Resolve { call, arguments, .. } => self.desk.open.push(Owed::Targets(call, arguments)),
                 Step::Judge { call, seat } => self.desk.open.push(Owed::Opinions(call, seat)),
+                Step::Reconcile { call } => self.desk.open.push(Owed::Reconcile(call.id())),
                 Step::Redeem { call, binding } => {
                     let result = Redemption::claim(&*self.desk.redeemer, &call.facts().run, binding);
                     let redeemed = Outcome::Redeemed { call: call.id(), result };
@@ -187,6 +188,7 @@ impl<'a> Play<'a> {
                     Answer::Refuse { by: principal("eve"), reason: "no".to_owned(), for_good: false };
                 answered(question, refuse)
             }
+            Owed::Reconcile(call) => not_known(*call),
             Owed::Tool(call) => finished(call.id(), "done"),
         }
     }
@@ -376,7 +378,7 @@ fn explore(scope: Scope, states_min: usize) {
 /// One call, a process that ends once at any step, one outcome that comes again.
 #[test]
 fn i20_i27_i43_i44_i47_one_call_on_every_way() {
-    for effect in [Effect::Once, Effect::Idempotent] {
+    for effect in [Effect::Once, Effect::Idempotent, Effect::Reconcile] {
         explore(Scope { calls: 1, effect, ends_max: 1, again_max: 1, times_out: false }, 200);
     }
 }

@@ -21,7 +21,7 @@ use probity_contract::{
 use probity_core::Run;
 use probity_testkit::{policy_name, principal};
 
-use crate::desk::{Desk, Owed, answered, approve, finished, judged, replied, spec, told, tool};
+use crate::desk::{Desk, Owed, answered, approve, finished, judged, not_known, replied, spec, told, tool};
 use steady::Reading;
 use used::Used;
 
@@ -110,6 +110,7 @@ fn pay(desk: &mut Desk) {
         Owed::Targets(call, _) => desk.feed(told(call, Vec::new())),
         Owed::Opinions(call, seat) => desk.feed(judged(&call, seat, asks())),
         Owed::Answer(question) => desk.feed(answered(&question, Answer::Nobody)),
+        Owed::Reconcile(call) => desk.feed(not_known(call)),
         Owed::Tool(call) => desk.feed(finished(call.id(), "done")),
     };
     fed.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use probity_contract::{
     Answer, AnswerKind, Bench, Body, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Fact,
     Level, LimitKind, ModelCallId, ModelReply, Opinion, Prices, Redemption, ReplyPart, Roster, Said, Seat,
-    Stop, ToolErrorClass, ToolOutcomeKind, Usage, Verdict,
+    Stop, ToolErrorClass, ToolOutcomeKind, Touches, Usage, Verdict,
 };
 use probity_core::{MemoryRedeemer, Outcome, Run, SpecError, Step, Unexpected};
 use probity_testkit::{policy_name, principal};
@@ -57,7 +57,7 @@ fn asking() -> (Run, Digest) {
     let result = Ok(reply(vec![act("p1")], Stop::ToolCalls));
     run.feed(0, Outcome::ModelReplied { call: ModelCallId(1), result }).unwrap();
     steps(&mut run);
-    run.feed(0, Outcome::Resolved { call: CallId(1), result: Ok(Vec::new()) }).unwrap();
+    run.feed(0, Outcome::Resolved { call: CallId(1), result: Ok(Touches::default()) }).unwrap();
     steps(&mut run);
     let (call, seat) = (CallId(1), Seat::Adjudicate);
     run.feed(0, Outcome::Judged { call, seat, opinions: opinions(ask()) }).unwrap();
@@ -82,7 +82,7 @@ fn denial(lines: &[Emission]) -> Option<Denial> {
 fn resolve_again(run: &mut Run) {
     let (_, others) = steps(run);
     assert!(matches!(&others[..], [Step::Resolve { .. }]), "{others:?}");
-    run.feed(0, Outcome::Resolved { call: CallId(1), result: Ok(Vec::new()) }).unwrap();
+    run.feed(0, Outcome::Resolved { call: CallId(1), result: Ok(Touches::default()) }).unwrap();
     let (_, others) = steps(run);
     assert!(matches!(&others[..], [Step::Judge { seat: Seat::ExecuteRecheck, .. }]), "{others:?}");
 }
@@ -158,7 +158,7 @@ fn a_policy_that_asks_only_just_before_the_effect_puts_its_question_then() {
     run.feed(0, Outcome::ModelReplied { call: ModelCallId(1), result }).unwrap();
     steps(&mut run);
     let call = CallId(1);
-    run.feed(0, Outcome::Resolved { call, result: Ok(Vec::new()) }).unwrap();
+    run.feed(0, Outcome::Resolved { call, result: Ok(Touches::default()) }).unwrap();
     steps(&mut run);
     let allow = Verdict::Allow { reason: "yes".to_owned() };
     run.feed(0, Outcome::Judged { call, seat: Seat::Adjudicate, opinions: opinions(allow) }).unwrap();
@@ -243,7 +243,7 @@ fn nothing_is_taken_once_a_run_has_ended() {
         Outcome::Cancelled,
         Outcome::RecordFailed("late".to_owned()),
         Outcome::ModelReplied { call: ModelCallId(2), result },
-        Outcome::Resolved { call: CallId(1), result: Ok(Vec::new()) },
+        Outcome::Resolved { call: CallId(1), result: Ok(Touches::default()) },
         Outcome::FailureReported { call: None, seat: None, who: "x".to_owned(), error: "y".to_owned() },
     ];
     for outcome in late {
@@ -297,7 +297,7 @@ fn a_run_stored_between_the_seats_of_two_levels_is_heard_again_and_asks_again() 
         let result = Ok(reply(vec![act("p1")], Stop::ToolCalls));
         let outcomes = [
             Outcome::ModelReplied { call: ModelCallId(1), result },
-            Outcome::Resolved { call, result: Ok(Vec::new()) },
+            Outcome::Resolved { call, result: Ok(Touches::default()) },
             Outcome::Judged { call, seat: Seat::Adjudicate, opinions: vec![said(0, asks())] },
         ];
         for outcome in outcomes {
@@ -362,7 +362,7 @@ fn permitted(effect: Effect, recorded: bool) -> Run {
     let result = Ok(reply(vec![act("p1")], Stop::ToolCalls));
     let outcomes = [
         Outcome::ModelReplied { call: ModelCallId(1), result },
-        Outcome::Resolved { call, result: Ok(Vec::new()) },
+        Outcome::Resolved { call, result: Ok(Touches::default()) },
         Outcome::Judged { call, seat: Seat::Adjudicate, opinions: opinions(allow()) },
         Outcome::Judged { call, seat: Seat::ExecuteRecheck, opinions: opinions(allow()) },
     ];
@@ -417,7 +417,7 @@ fn an_approval_does_not_cover_a_policy_that_asks_later() {
     let allow = Verdict::Allow { reason: "yes".to_owned() };
     let outcomes = [
         Outcome::ModelReplied { call: ModelCallId(1), result },
-        Outcome::Resolved { call, result: Ok(Vec::new()) },
+        Outcome::Resolved { call, result: Ok(Touches::default()) },
         Outcome::Judged { call, seat: Seat::Adjudicate, opinions: both(allow) },
     ];
     for outcome in outcomes {

@@ -19,6 +19,7 @@ mod cancel;
 mod checkpoints;
 mod content;
 mod desk;
+mod effects;
 mod exploring;
 mod faults;
 mod faults_resumed;

@@ -11,7 +11,7 @@ use probity_core::{Run, Step};
 use probity_testkit::{policy_name, principal};
 use stats_alloc::Region;
 
-use crate::desk::{Desk, Owed, answered, finished, judged, replied, spec, told, tool};
+use crate::desk::{Desk, Owed, answered, finished, judged, not_known, replied, spec, told, tool};
 
 fn act(effect: Effect) -> ToolSpec {
     tool("act", effect)
@@ -67,6 +67,7 @@ fn play(interrupted: bool) -> Came {
                 let answer = Answer::Approve { by: principal("eve"), more: 2 };
                 desk.feed(answered(&question, answer)).unwrap();
             }
+            Owed::Reconcile(call) => desk.feed(not_known(call)).unwrap(),
             Owed::Tool(call) => desk.feed(finished(call.id(), "done")).unwrap(),
         }
     }
@@ -107,6 +108,7 @@ fn s6_what_ran_before_the_pause_does_not_run_again() {
                 Owed::Targets(call, _) => desk.feed(told(call, Vec::new())).unwrap(),
                 Owed::Opinions(call, seat) => desk.feed(judged(&call, seat, allows())).unwrap(),
                 Owed::Answer(question) => panic!("{question:?}"),
+                Owed::Reconcile(call) => desk.feed(not_known(call)).unwrap(),
                 Owed::Tool(call) => {
                     desk.feed(finished(call.id(), "done")).unwrap();
                     results += 1;

@@ -122,7 +122,7 @@ impl Deployment {
     }
 
     /// Starts the task, and stops at once when `at` says so, as a process that is killed.
-    async fn start_killed(&self, at: Cancel) -> Option<Stopped> {
+    pub(crate) async fn start_killed(&self, at: Cancel) -> Option<Stopped> {
         let run = start_task(self.task(), run_id("run"), self.host());
         tokio::select! {
             biased;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use probity_contract::{
     Answer, Bench, CallId, Content, ContentSetting, Digest, Effect, Emission, Ending, FrozenCall, Item,
     Label, Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, Redemption, ReplyPart, Roster,
-    Said, Seat, Stop, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec, Usage, Verdict,
+    Said, Seat, Stop, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec, Touches, Usage, Verdict,
 };
 use probity_core::{FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
 use probity_testkit::{model_name, policy_name, principal, run_id, tool_name};
@@ -137,6 +137,8 @@ impl Script {
             description: "Acts.".to_owned(),
             input_schema: schema,
             effect: self.effect,
+            server: None,
+            sandbox: None,
         };
         let content = Content::Person(Arc::from("do it"));
         RunSpec {
@@ -184,6 +186,7 @@ pub(crate) enum Owed {
     Judge(CallId, Seat),
     Answer(CallId, Digest),
     Tool(CallId),
+    Reconcile(CallId),
 }
 
 impl Owed {
@@ -195,7 +198,7 @@ impl Owed {
             Self::Resolve(call) => {
                 let result = match script.plan(call) {
                     Plan::TargetsFail => Err(ToolError::new(ToolErrorClass::Refused, "outside the root")),
-                    _ => Ok(Vec::new()),
+                    _ => Ok(Touches::default()),
                 };
                 Outcome::Resolved { call, result }
             }
@@ -205,6 +208,10 @@ impl Owed {
             }
             Self::Answer(call, digest) => {
                 Outcome::Answered { call, binding: digest, answer: script.plan(call).answer() }
+            }
+            Self::Reconcile(call) => {
+                let result = Err(ToolError::new(ToolErrorClass::Unavailable, "it cannot tell"));
+                Outcome::Reconciled { call, result }
             }
             Self::Tool(call) => {
                 let result = match script.plan(call) {
@@ -367,6 +374,7 @@ impl Simulation<'_> {
                 self.feed(Outcome::Redeemed { call: call.id(), result }).unwrap();
             }
             Step::RunTool { permit, .. } => self.start(permit.call()),
+            Step::Reconcile { call } => self.owed.push(Owed::Reconcile(call.id())),
         }
     }
 
@@ -461,7 +469,7 @@ impl Simulation<'_> {
         let mut outcomes = vec![
             owed.outcome(self.script),
             Outcome::ModelReplied { call: ModelCallId(999), result: Ok(reply) },
-            Outcome::Resolved { call: foreign, result: Ok(Vec::new()) },
+            Outcome::Resolved { call: foreign, result: Ok(Touches::default()) },
             Outcome::Answered {
                 call: foreign,
                 binding: digest,

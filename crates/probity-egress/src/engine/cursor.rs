@@ -362,6 +362,21 @@ impl<'a> Cursor<'a> {
         Ok(Some(c))
     }
 
+    /// Reads the literal, of ASCII, if it is next as it is written.
+    pub(super) fn raw_literal(&mut self, literal: &str) -> Result<bool, Starved> {
+        let end = self.text.len().min(self.limit);
+        let rest = self.text.as_bytes().get(self.at..end).unwrap_or_default();
+        let len = rest.iter().zip(literal.as_bytes()).take_while(|(byte, expected)| byte == expected).count();
+        #[cfg(test)]
+        READS.with(|reads| reads.set(reads.get() + len as u64 + 1));
+        if len == literal.len() {
+            self.at += len;
+            return Ok(true);
+        }
+        let may_follow = len == rest.len() && end < self.limit && !self.last;
+        if may_follow { Err(Starved) } else { Ok(false) }
+    }
+
     /// Length of the invisible unit that starts here, 0 when what follows is visible.
     pub(crate) fn hidden(&self) -> Result<usize, Starved> {
         let byte = self.text.as_bytes().get(self.at);
@@ -385,10 +400,7 @@ impl<'a> Cursor<'a> {
                 let third = self.text.as_bytes().get(self.at + 2);
                 Ok(if matches!(third, Some(0x8b..=0x8f | 0xaa..=0xae)) { 3 } else { 0 })
             }
-            Some(_) => {
-                let c = self.text.get(self.at..).and_then(|rest| rest.chars().next());
-                Ok(c.filter(|c| is_zero_width(*c)).map_or(0, char::len_utf8))
-            }
+            Some(_) => Ok(zero_width_len(self.text.as_bytes().get(self.at..).unwrap_or_default())),
         }
     }
 
@@ -469,10 +481,12 @@ pub(super) const CSI_CHARS_MAX: usize = 48;
 /// The length of the character without room that `rest` begins with; 0 where it begins with another, or ends in its middle.
 pub(super) fn zero_width_len(rest: &[u8]) -> usize {
     let len = match rest {
-        // The most common are told by their bytes.
+        // The most common are told by their bytes, as are those of two, which are few, and most that are none.
         [0xe2, 0x80, 0x8b..=0x8f, ..] => return 3,
-        [0xc0..=0xdf, ..] => 2,
-        [0xe0..=0xef, ..] => 3,
+        [0xc2, 0xad, ..] | [0xcd, 0x8f, ..] | [0xd8, 0x9c, ..] => return 2,
+        [0xc0..=0xdf, ..] => return 0,
+        [0xe1..=0xe3 | 0xef, ..] => 3,
+        [0xe0..=0xef, ..] => return 0,
         [0xf0..=0xff, ..] => 4,
         _ => return 0,
     };
@@ -508,6 +522,10 @@ pub(crate) fn is_zero_width(c: char) -> bool {
 thread_local! {
     static READS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
+
+#[cfg(test)]
+#[path = "cursor_tests.rs"]
+mod tests;
 
 /// How many characters cursors of this thread have looked at.
 #[cfg(test)]

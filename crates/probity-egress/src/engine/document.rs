@@ -6,6 +6,7 @@
 //! needs a list of those that are harmless.
 
 use super::cursor::{Cursor, Starved};
+use super::line_prefix::LinePrefix;
 use super::operator::Quote;
 use super::swallow::{Object, Swallow};
 use super::{Found, wrap};
@@ -79,20 +80,30 @@ fn service_account(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
     if !near || !ahead.literal(SERVICE_ACCOUNT)? || !quote.close(&mut ahead)? || !names_key(&ahead)? {
         return Ok(None);
     }
-    let then = Swallow::Object(Object::with_brace(quote));
+    let then = Swallow::Object(Object::with_brace(quote).behind(line_prefix(&ahead, quote)?));
     Ok(Some(found("service-account", 0, ahead.offset() - cursor.offset(), then)))
+}
+
+/// What stands before the lines of an object one of whose members ends before `after`, the last of its line.
+fn line_prefix(after: &Cursor<'_>, quote: Quote) -> Result<Option<LinePrefix>, Starved> {
+    let mut ahead = after.clone();
+    ahead.eat(',')?;
+    LinePrefix::read(&mut ahead, quote, Object::may_hold)
 }
 
 fn names_key(after: &Cursor<'_>) -> Result<bool, Starved> {
     let mut ahead = after.clone();
-    for _ in 0..KEY_CHARS_MAX {
-        if ahead.peek()? == Some('p') && ahead.clone().literal("private_key")? {
+    let mut left = KEY_CHARS_MAX;
+    while left > 0 {
+        left -= ahead.take_plain(left, |b| !matches!(b, b'p' | b'[' | b'}')).len();
+        if left > 0 && ahead.peek()? == Some('p') && ahead.clone().literal("private_key")? {
             return Ok(true);
         }
         // What was removed may have been longer.
-        if ahead.is_at_marker()? || ahead.next()?.is_none_or(|c| c == '}') {
+        if left == 0 || ahead.is_at_marker()? || ahead.next()?.is_none_or(|c| c == '}') {
             break;
         }
+        left -= 1;
     }
     Ok(false)
 }

@@ -1,4 +1,5 @@
 use super::super::checks::{check, stays};
+use crate::{Redactor, SamePrincipal};
 
 /// What a file of a service account holds, up to what is before its end.
 const MEMBERS: &str = r#""type": "service_account",
@@ -23,6 +24,56 @@ fn where_it_is_cut_off_it_ends() {
     check(&format!("{MEMBERS}\n}}\nnext"), "[REDACTED:service-account]\nnext");
     let (cut, _) = MEMBERS.split_at(MEMBERS.find("NOT").unwrap_or_default());
     check(&format!("{{{cut}\n[... cut ...]\n"), "[REDACTED:service-account]\n[... cut ...]\n");
+}
+
+#[test]
+fn it_goes_behind_a_prefix_on_each_line() {
+    let object = format!("{{\n  {MEMBERS}\n}}");
+    for prefix in [
+        "app-1  | ",
+        "> ",
+        "//",
+        " * ",
+        "#\t",
+        "2026-11-30T00:00:09.1Z web/7 INFO: ",
+        "\u{1b}[36mlog |\u{1b}[0m ",
+    ] {
+        for line_break in ["\n", "\r\n"] {
+            let lines = format!(
+                "{prefix}{}{line_break}{prefix}Next",
+                object.replace('\n', &format!("{line_break}{prefix}"))
+            );
+            let kept =
+                format!("{prefix}{{{line_break}{prefix}  [REDACTED:service-account]{line_break}{prefix}Next");
+            check(&lines, &kept);
+            let mut redactor = Redactor::<SamePrincipal>::new();
+            let mut out: String = lines
+                .chars()
+                .map(|c| redactor.push(c.encode_utf8(&mut [0; 4])).as_str().to_owned())
+                .collect();
+            out.push_str(redactor.finish().as_str());
+            assert_eq!(out, kept);
+        }
+    }
+    // Times go on, and numbers get longer.
+    let mut second = 7;
+    let lines = object.replace('\n', "\n@").split('@').fold(String::new(), |lines, line| {
+        second += 1;
+        format!("{lines}12:00:{second} W{second} | {line}")
+    });
+    check(&format!("{lines}\nNext"), "12:00:8 W8 | {\n12:00:9 W9 |   [REDACTED:service-account]\nNext");
+}
+
+#[test]
+fn behind_a_prefix_it_ends_where_another_line_begins() {
+    let (cut, _) = MEMBERS.split_at(MEMBERS.find("  \"scopes").unwrap_or_default());
+    let lines = format!("{{\n  {}", cut.trim_end()).replace('\n', "\napp | ");
+    for other in ["\napp | done with it", "\nweb | \"port\": 80", "\n\"port\": 80"] {
+        check(
+            &format!("app | {lines}{other}"),
+            &format!("app | {{\napp |   [REDACTED:service-account]{other}"),
+        );
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>, behind: &Behind<'_>) -> Res
     }
     for sign in SIGNS {
         if ahead.clone().literal(sign)? {
-            return token::find(first, &cursor.undoing(), behind, true);
+            return token::find(first, &cursor.undoing(), behind, true, None);
         }
     }
     Ok(None)

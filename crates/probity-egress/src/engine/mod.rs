@@ -14,6 +14,7 @@ mod header;
 mod key_block;
 mod known;
 mod learned;
+mod line_prefix;
 mod location;
 mod name;
 mod note;
@@ -33,6 +34,7 @@ mod token;
 mod undo;
 mod user_flag;
 mod value;
+mod visible;
 mod wrap;
 mod wrapped;
 
@@ -515,7 +517,7 @@ fn shaped(
     if let Some(found) = password_hash::find(first, cursor)? {
         return Ok(Some(found));
     }
-    match token::find(first, cursor, behind, asked.has(Asked::ANCHORED))? {
+    match token::find(first, cursor, behind, asked.has(Asked::ANCHORED), Some(seen))? {
         Some(found) => wrap::read_token_on(found, cursor).map(Some),
         None => match document::find(first, cursor)? {
             Some(found) => Ok(Some(found)),

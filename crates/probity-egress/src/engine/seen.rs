@@ -1,5 +1,6 @@
 use std::cell::Cell;
 
+use super::visible::Visible;
 use crate::vocabulary::{Name, classify_name};
 
 /// What was looked through already, so that candidates that stand close together do not look through the same text again.
@@ -15,6 +16,7 @@ pub(super) struct Seen {
     /// `@`.
     pub(super) at_signs: Without,
     pub(super) names: Names,
+    pub(super) visible: Visible,
 }
 
 /// What names say that were asked about before: texts have few names, and those often.

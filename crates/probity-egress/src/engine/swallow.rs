@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::cursor::{Cursor, Starved};
+use super::line_prefix::LinePrefix;
 use super::operator::Quote;
 use super::{key_block, location, secret_map, value, wrap};
 
@@ -139,17 +140,29 @@ pub(super) struct Object {
     depth: usize,
     /// Whether the bracket that closes it belongs to it.
     with_brace: bool,
+    /// What stands before each of its lines, and goes with them.
+    prefix: Option<LinePrefix>,
 }
 
 impl Object {
     /// Behind a member, to the bracket that closes the object.
     pub(super) fn with_brace(quote: Quote) -> Self {
-        Self { quote, inside_string: false, depth: 1, with_brace: true }
+        Self { quote, inside_string: false, depth: 1, with_brace: true, prefix: None }
     }
 
     /// Inside a string, to what is before the bracket that closes the object.
     pub(super) fn without_brace(quote: Quote) -> Self {
-        Self { quote, inside_string: true, depth: 1, with_brace: false }
+        Self { quote, inside_string: true, depth: 1, with_brace: false, prefix: None }
+    }
+
+    /// The same, each line behind `prefix`.
+    pub(super) fn behind(self, prefix: Option<LinePrefix>) -> Self {
+        Self { prefix, ..self }
+    }
+
+    /// Whether `c` may stand between the strings of an object, its brackets aside.
+    pub(super) fn may_hold(c: char) -> bool {
+        c.is_whitespace() || matches!(c, ',' | ':' | '.' | '+' | '-' | 'E' | '0'..='9' | 'a'..='z')
     }
 
     fn unit(&mut self, ahead: &mut Cursor<'_>) -> Result<(), Starved> {
@@ -165,8 +178,20 @@ impl Object {
             '{' | '[' if self.depth > 0 => self.depth += 1,
             '}' | ']' if self.depth > 1 => self.depth -= 1,
             '}' if self.depth == 1 && self.with_brace => self.depth = 0,
-            ',' | ':' | '.' | '+' | '-' | 'E' | '0'..='9' | 'a'..='z' if self.depth > 0 => {}
-            c if c.is_whitespace() && self.depth > 0 => {}
+            '\n' if let Some(prefix) = &self.prefix
+                && self.depth > 0 =>
+            {
+                // What goes on with anything else than a member, or the end of one, is another's line.
+                let mut next = ahead.clone();
+                let goes_on = prefix.next_line(&mut next)?
+                    && (Quote::open(&mut next.clone())? == Some(self.quote)
+                        || next.peek()?.is_some_and(|c| matches!(c, '{' | '}' | '[' | ']')));
+                if goes_on {
+                    *ahead = next;
+                }
+                return Ok(());
+            }
+            c if self.depth > 0 && Self::may_hold(c) => {}
             '"' | '\'' | '`' | '\\' if self.depth > 0 => {
                 let mut next = ahead.clone();
                 if Quote::open(&mut next)? == Some(self.quote) {

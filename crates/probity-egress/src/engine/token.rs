@@ -4,6 +4,7 @@ use super::cursor::{Cursor, Starved};
 use super::drawn::{Drawn, is_camel, is_drawn};
 use super::key_block;
 use super::plausible::is_sequence;
+use super::seen::Seen;
 use super::swallow::Swallow;
 use crate::report::{Confidence, Source};
 use crate::vocabulary::{Class, Glue, Kind, Shape, Step, shapes_from};
@@ -13,6 +14,8 @@ mod check;
 
 /// With this much of a body, a token whose beginning is unmistakable counts although the input ends inside it.
 const OPEN_BODY_CHARS_MIN: usize = 8;
+/// How near to its beginning a token is torn.
+const TORN_BYTES_MAX: usize = 64;
 /// How much of a token is looked at that may be a name.
 const NAME_CHARS_MAX: usize = 80;
 /// How many signs may stand between the halves of a pair.
@@ -21,12 +24,13 @@ const BETWEEN_CHARS_MAX: usize = 8;
 const LAST_PIECE_CHARS_MORE: usize = 20;
 
 /// Finds a vendor's token that starts at the cursor with `first`. Shapes whose fixed text does not come first are asked
-/// where it was seen further on: with `anchored`.
+/// where it was seen further on: with `anchored`. `seen` is of the text that the cursor reads as it is written.
 pub(super) fn find(
     first: char,
     cursor: &Cursor<'_>,
     behind: &Behind<'_>,
     anchored: bool,
+    seen: Option<&Seen>,
 ) -> Result<Option<Found>, Starved> {
     if !first.is_ascii() {
         return Ok(None);
@@ -34,7 +38,7 @@ pub(super) fn find(
     let mut ahead = cursor.clone();
     ahead.next()?;
     let Some(second) = ahead.next()? else { return Ok(None) };
-    let mut boundary = None;
+    let (mut boundary, mut torn) = (None, None);
     for shape in shapes_from(first, second, || cursor.eight()) {
         if !anchored && !shape.begins_fixed() {
             continue;
@@ -45,11 +49,24 @@ pub(super) fn find(
         {
             continue;
         }
+        if let Some(seen) = seen
+            && *torn.get_or_insert_with(|| is_torn(cursor, seen))
+            && !seen.visible.may_be(shape, cursor)
+        {
+            continue;
+        }
         if let Some(found) = match_one(kind, shape, cursor)? {
             return Ok(Some(found));
         }
     }
     Ok(None)
+}
+
+/// Whether something invisible, perhaps, is so near that shapes are better compared with what is visible.
+fn is_torn(cursor: &Cursor<'_>, seen: &Seen) -> bool {
+    let odd = |near: &[u8]| near.iter().position(|b| !b.is_ascii() || *b == 0x1b);
+    let near = cursor.bytes_ahead(TORN_BYTES_MAX);
+    near.is_some_and(|near| !seen.odd.is_without(cursor.offset(), near, odd))
 }
 
 /// Whether the first piece of a shape may be there; a no is certain.
@@ -65,7 +82,7 @@ fn may_begin(shape: &Shape, cursor: &Cursor<'_>) -> bool {
 /// The kind of a value that was found otherwise, by its shape.
 pub(super) fn shape(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
     let Some(first) = cursor.peek()? else { return Ok(None) };
-    find(first, cursor, &Behind::nothing(), true)
+    find(first, cursor, &Behind::nothing(), true, None)
 }
 
 /// What of a token was read, apart from its fixed text.

@@ -59,7 +59,7 @@ fn entity(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
     ahead.next_raw()?;
     for _ in 0..NESTING_MAX {
         let mut nested = ahead.clone();
-        if !raw_literal(&mut nested, "amp;")? {
+        if !nested.raw_literal("amp;")? {
             break;
         }
         // `&amp;` before anything that is no entity's name stands for itself.
@@ -79,7 +79,8 @@ fn entity(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
 /// Reads what follows an entity's `&`.
 fn entity_end(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
     let mut number = ahead.clone();
-    if number.next_raw()? == Some('#') {
+    let first = number.next_raw()?;
+    if first == Some('#') {
         let mut value = 0_u32;
         let mut digits = 0;
         let mut radix = 10;
@@ -101,8 +102,9 @@ fn entity_end(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
         }
         return Ok(None);
     }
-    for (name, c) in ENTITIES {
-        if raw_literal(ahead, name)? {
+    // Most names are told apart by their first letter.
+    for (name, c) in ENTITIES.iter().filter(|(name, _)| first.is_some_and(|first| name.starts_with(first))) {
+        if ahead.raw_literal(name)? {
             return Ok(Some(*c));
         }
     }
@@ -133,17 +135,6 @@ fn unicode(ahead: &mut Cursor<'_>) -> Result<Option<char>, Starved> {
 
 fn hex(ahead: &mut Cursor<'_>) -> Result<Option<u32>, Starved> {
     Ok(ahead.next_raw()?.and_then(|c| c.to_digit(16)))
-}
-
-fn raw_literal(ahead: &mut Cursor<'_>, literal: &str) -> Result<bool, Starved> {
-    let mut next = ahead.clone();
-    for expected in literal.chars() {
-        if next.next_raw()? != Some(expected) {
-            return Ok(false);
-        }
-    }
-    *ahead = next;
-    Ok(true)
 }
 
 /// Printable ASCII, blanks and line ends; anything else stays as it is written.

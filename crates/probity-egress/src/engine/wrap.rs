@@ -132,7 +132,7 @@ pub(super) fn token_over_lines(
     if !looks_rest(&part(&mut ahead)?) || ahead.is_at_marker()? {
         return Ok(None);
     }
-    let found = token::find(first, &cursor.joining(), behind, true)?;
+    let found = token::find(first, &cursor.joining(), behind, true, None)?;
     match found.filter(|found| cursor.offset() + found.cut > rest.offset()) {
         Some(found) if gives_away(cursor, chars, behind)? && token::shape(&rest)?.is_none() => {
             go_on(found, cursor, TOKEN_CHARS_MAX).map(Some)

@@ -89,6 +89,11 @@ impl Class {
         c.is_ascii() && self.mask >> (c as u32) & 1 != 0
     }
 
+    /// A bit for each of its characters: what it is known by.
+    pub(crate) const fn mask(self) -> u128 {
+        self.mask
+    }
+
     /// Whether it has other characters than letters, digits, `_` and `-`.
     pub(crate) fn goes_beyond_words(self) -> bool {
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Access, Arguments, BoxFuture, Effect, Permit, Target, Tool, ToolContext, ToolError, ToolErrorClass,
-    ToolOutput, ToolSpec,
+    Access, Arguments, BoxFuture, Effect, Operand, Permit, Target, Tool, ToolContext, ToolError,
+    ToolErrorClass, ToolOutput, ToolSpec,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -64,6 +64,11 @@ trait FsAct: 'static {
         false
     }
 
+    /// Whether it changes the file, so that an approval is bound to what is in it.
+    fn changes() -> bool {
+        Self::ACCESS == Access::Write
+    }
+
     /// Acts on a resolved path, on a thread that may block; at most `bytes_max` bytes of output count.
     fn act(path: &Resolved, args: Self::Args, stop: &Stop, bytes_max: usize)
     -> Result<ToolOutput, ToolError>;
@@ -102,15 +107,36 @@ impl<A: FsAct> Tool for FsTool<A> {
         })
     }
 
+    fn operands<'a>(&'a self, arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Operand>, ToolError>> {
+        Box::pin(async move {
+            if !A::changes() {
+                return Ok(Vec::new());
+            }
+            let args: A::Args = read_arguments(arguments)?;
+            let roots = Arc::clone(&self.roots);
+            let reading = tokio::task::spawn_blocking(move || {
+                resolve(&roots, A::path(&args), A::ACCESS)?
+                    .operand()
+                    .map(|operand| operand.into_iter().collect())
+            });
+            reading.await.unwrap_or_else(|_| {
+                Err(ToolError::new(ToolErrorClass::Panicked, "the file could not be looked into"))
+            })
+        })
+    }
+
     fn run<'a>(&'a self, permit: Permit, cx: ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let roots = Arc::clone(&self.roots);
-            let call = Arc::clone(permit.call());
+            let (call, was_asked) = (Arc::clone(permit.call()), permit.redeems().is_some());
             let bytes_max = cx.output_bytes_max;
             blocking(&cx, Duration::ZERO, move |stop| {
                 let args: A::Args = read_arguments(call.arguments())?;
                 let path = resolve(&roots, A::path(&args), A::ACCESS)?;
                 as_judged(call.targets(), &[path.target(A::ACCESS, A::is_recursive(&args))?])?;
+                if was_asked && A::changes() {
+                    as_approved(call.operands(), &path.operand()?.into_iter().collect::<Vec<_>>())?;
+                }
                 A::act(&path, args, stop, bytes_max)
             })
             .await
@@ -129,6 +155,15 @@ fn resolve(roots: &Arc<Roots>, path: &str, access: Access) -> Result<Resolved, T
         return Err(refused(format!("the root `{}` is read only", root.name)));
     }
     Ok(path)
+}
+
+/// Refuses to act on a file that is not what it was when a person approved the call. Where nobody was asked, another call of
+/// the same reply may have changed it on purpose.
+pub(crate) fn as_approved(approved: &[Operand], now: &[Operand]) -> Result<(), ToolError> {
+    if approved == now {
+        return Ok(());
+    }
+    Err(refused("a file that the call names has changed since a person approved it; make the call again"))
 }
 
 /// Refuses to act where the call would now touch something else than what was judged.

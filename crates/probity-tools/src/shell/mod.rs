@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Access, Arguments, BoxFuture, Effect, Permit, Target, Tool, ToolContext, ToolError, ToolErrorClass,
-    ToolOutput, ToolSpec,
+    Access, Arguments, BoxFuture, Digest, Effect, Operand, Permit, Target, Tool, ToolContext, ToolError,
+    ToolErrorClass, ToolOutput, ToolSpec, canonical_bytes,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,8 +24,8 @@ use serde::Deserialize;
 pub use config::ShellConfig;
 
 use crate::clip;
-use crate::fs::{as_judged, read_arguments};
-use crate::root::{Resolved, Roots};
+use crate::fs::{as_approved, as_judged, read_arguments};
+use crate::root::{Resolved, Roots, refused};
 use crate::sandbox::{Job, is_lent};
 use crate::schema;
 use crate::setup::ToolSetupError;
@@ -36,6 +36,10 @@ use group::{Group, Leash};
 
 /// Arguments of one call.
 const ARGV_MAX: usize = 4_096;
+/// Files that the words of one command may name.
+const OPERANDS_MAX: usize = 64;
+/// Bytes of a word that is looked at as the name of a file: `PATH_MAX` of Linux.
+const WORD_BYTES_MAX: usize = 4_096;
 /// Bytes that are kept for the lines around the output.
 const FRAME_BYTES: usize = 512;
 /// The tool `shell`.
@@ -79,7 +83,7 @@ impl ShellTool {
     /// helper.
     pub fn new(config: ShellConfig) -> Result<Self, ToolSetupError> {
         let config_error = |why: &str| ToolSetupError::config("shell", why);
-        let helper = match config.helper {
+        let helper = match config.helper.clone() {
             Some(helper) => helper,
             None if is_lent() => PathBuf::from("/proc/self/exe"),
             None => return Err(config_error("call `maybe_run_sandbox_helper` at the start of `main`")),
@@ -109,7 +113,9 @@ impl ShellTool {
              the program ends. {network} {}",
             roots.describe()
         );
-        Ok(Self { spec: schema::spec::<Args>("shell", description, Effect::Once)?, roots, base, helper })
+        let mut spec = schema::spec::<Args>("shell", description, Effect::Once)?;
+        spec.sandbox = Some(profile(&config, &roots, &base));
+        Ok(Self { spec, roots, base, helper })
     }
 }
 
@@ -133,11 +139,23 @@ impl Tool for ShellTool {
         })
     }
 
+    fn operands<'a>(&'a self, arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Operand>, ToolError>> {
+        Box::pin(async move {
+            let args: Args = read_arguments(arguments)?;
+            check(&args)?;
+            let roots = Arc::clone(&self.roots);
+            let reading = tokio::task::spawn_blocking(move || operands(&roots, &args));
+            reading.await.unwrap_or_else(|_| {
+                Err(ToolError::new(ToolErrorClass::Panicked, "the files could not be looked into"))
+            })
+        })
+    }
+
     fn run<'a>(&'a self, permit: Permit, cx: ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let roots = Arc::clone(&self.roots);
             let (job, helper) = (self.base.clone(), self.helper.clone());
-            let call = Arc::clone(permit.call());
+            let (call, was_asked) = (Arc::clone(permit.call()), permit.redeems().is_some());
             let bytes_max = cx.output_bytes_max;
             // Ending the group takes a moment that the answer waits for.
             let grace = Duration::from_millis(1_500);
@@ -149,6 +167,9 @@ impl Tool for ShellTool {
                 check(&args)?;
                 let cwd = resolve(&roots, &args)?;
                 as_judged(call.targets(), &targets(&args, &cwd)?)?;
+                if was_asked {
+                    as_approved(call.operands(), &operands(&roots, &args)?)?;
+                }
                 let done = act(job, args, &cwd, &helper, &group, stop, bytes_max);
                 group.clear();
                 done
@@ -156,6 +177,23 @@ impl Tool for ShellTool {
             .await
         })
     }
+}
+
+/// What bounds the programs, by the names of roots: the same profile on another machine has the same digest.
+fn profile(config: &ShellConfig, roots: &Roots, base: &Job) -> Digest {
+    let roots: Vec<(&str, bool)> = roots.all().iter().map(|root| (root.name.as_str(), root.write)).collect();
+    let bounds = (
+        roots,
+        &config.readable,
+        &config.env_names,
+        base.network,
+        base.landlock_abi_min,
+        base.open_files_max,
+        base.file_bytes_max,
+    );
+    // Names and numbers always have a canonical form; a path that is not UTF-8 has none, and its error takes the place.
+    let bytes = canonical_bytes(&bounds).unwrap_or_else(|error| error.to_string().into_bytes());
+    Digest::of("probity.sandbox.v1", &[&bytes])
 }
 
 fn check(args: &Args) -> Result<(), ToolError> {
@@ -187,6 +225,28 @@ fn targets(args: &Args, cwd: &Resolved) -> Result<Vec<Target>, ToolError> {
         targets.push(Target::Other { what: "stdin".to_owned(), value: stdin.clone() });
     }
     Ok(targets)
+}
+
+/// The files inside the roots that the words of the command name: a script, what it reads, what stands behind `--name=`. What
+/// a program reads beside is bounded by the sandbox and not known here.
+fn operands(roots: &Arc<Roots>, args: &Args) -> Result<Vec<Operand>, ToolError> {
+    let cwd = resolve(roots, args)?;
+    let words = args.argv.iter().flat_map(|word| {
+        let value = word.split_once('=').map(|(_, value)| value);
+        std::iter::once(word.as_str()).chain(value)
+    });
+    let mut found: Vec<Operand> = Vec::new();
+    for word in words.filter(|word| !word.is_empty() && word.len() <= WORD_BYTES_MAX) {
+        // What leads out of the roots is none of the files that are bound.
+        let Some(named) = roots.named(&cwd, word) else { continue };
+        if let Some(operand) = named.operand()?.filter(|operand| !found.contains(operand)) {
+            if found.len() == OPERANDS_MAX {
+                return Err(refused(format!("the command names more than {OPERANDS_MAX} files")));
+            }
+            found.push(operand);
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(target_os = "linux")]

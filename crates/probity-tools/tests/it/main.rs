@@ -7,5 +7,6 @@ mod files;
 mod functions;
 mod http;
 #[cfg(target_os = "linux")]
+mod operands;
 mod sandbox;
 mod support;

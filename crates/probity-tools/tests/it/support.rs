@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Arguments, Bench, CallFacts, CallId, Cancel, FrozenCall, Judgement, Label, Opinion, Permit, PolicyName,
-    PrincipalId, Roster, Ruling, RunId, Said, Seat, Target, Tool, ToolContext, ToolError, ToolErrorClass,
-    Verdict,
+    Arguments, Bench, CallFacts, CallId, Cancel, Digest, FrozenCall, Judgement, Label, Operand, Opinion,
+    PendingCall, Permit, PolicyName, PrincipalId, QuestionFacts, RedeemError, Redeemer, Redemption, Roster,
+    Ruling, RunId, Said, Seat, Target, Tool, ToolContext, ToolError, ToolErrorClass, Verdict,
 };
-use probity_tools::{Root, fs_tools};
+use probity_tools::{Root, ShellConfig, ShellTool, fs_tools};
 use serde_json::Value;
 
 /// How a call went: its text, or the class and words of its error.
@@ -30,6 +30,62 @@ pub(crate) fn arguments(value: &Value) -> Arguments {
 
 /// Freezes the call with these targets and takes it through the gate, past a policy that allows.
 pub(crate) fn permit(tool: &dyn Tool, arguments: Arguments, targets: Vec<Target>) -> Permit {
+    let call = frozen(tool, arguments, targets, Vec::new());
+    let mut judgement = open(call);
+    let said = Said::Verdict(Verdict::Allow { reason: "test".to_owned() });
+    assert_eq!(hear(&mut judgement, &said), Ruling::Allow);
+    judgement.permit(0).unwrap()
+}
+
+/// Freezes the call as it is now and takes it through the gate, past a policy that asks and a person who approves.
+pub(crate) async fn approved(tool: &dyn Tool, arguments: Arguments) -> Permit {
+    let targets = tool.targets(&arguments).await.unwrap();
+    let operands = tool.operands(&arguments).await.unwrap();
+    let call = frozen(tool, arguments, targets, operands);
+    let mut judgement = open(Arc::clone(&call));
+    hear(&mut judgement, &Said::Verdict(Verdict::Ask { reason: "test".to_owned() }));
+    let question = PendingCall::put(QuestionFacts {
+        call,
+        seat: Seat::Adjudicate,
+        askers: judgement.askers(),
+        epochs: Vec::new(),
+        principals: vec![PrincipalId::new("tester").unwrap()],
+        number: 1,
+        not_before_ms: 0,
+        expires_at_ms: 1,
+    });
+    let grant = question.approve(PrincipalId::new("person").unwrap());
+    let run = RunId::new("test").unwrap();
+    judgement.redeem(Redemption::claim(&Once, &run, grant.binding()).unwrap());
+    judgement.grant(grant);
+    judgement.permit(0).unwrap()
+}
+
+/// Says of every use that it is the first.
+struct Once;
+
+impl Redeemer for Once {
+    fn redeem(&self, _run: &RunId, _binding: Digest) -> Result<(), RedeemError> {
+        Ok(())
+    }
+}
+
+fn open(call: Arc<FrozenCall>) -> Judgement {
+    Judgement::open(call, Bench::of(Roster::new(vec![PolicyName::new("policy").unwrap()]).unwrap()))
+}
+
+fn hear(judgement: &mut Judgement, said: &Said) -> Ruling {
+    let opinions = [Opinion::own(PolicyName::new("policy").unwrap(), said.clone())];
+    judgement.hear(Seat::Adjudicate, &opinions);
+    judgement.hear(Seat::ExecuteRecheck, &opinions)
+}
+
+fn frozen(
+    tool: &dyn Tool,
+    arguments: Arguments,
+    targets: Vec<Target>,
+    operands: Vec<Operand>,
+) -> Arc<FrozenCall> {
     let facts = CallFacts {
         run: RunId::new("test").unwrap(),
         call: CallId(1),
@@ -38,16 +94,10 @@ pub(crate) fn permit(tool: &dyn Tool, arguments: Arguments, targets: Vec<Target>
         tool_digest: tool.spec().digest(),
         arguments,
         targets,
+        operands,
         label: Label::trusted(),
     };
-    let policy = PolicyName::new("allow").unwrap();
-    let bench = Bench::of(Roster::new(vec![policy.clone()]).unwrap());
-    let mut judgement = Judgement::open(Arc::new(FrozenCall::freeze(facts).unwrap()), bench);
-    let said = Said::Verdict(Verdict::Allow { reason: "test".to_owned() });
-    let opinions = [Opinion::own(policy, said)];
-    assert_eq!(judgement.hear(Seat::Adjudicate, &opinions), Ruling::Allow);
-    assert_eq!(judgement.hear(Seat::ExecuteRecheck, &opinions), Ruling::Allow);
-    judgement.permit(0).unwrap()
+    Arc::new(FrozenCall::freeze(facts).unwrap())
 }
 
 pub(crate) fn went(result: Result<probity_contract::ToolOutput, ToolError>) -> Went {
@@ -79,6 +129,18 @@ impl Scene {
         std::fs::write(place.path().join("outside.txt"), "outside\n").unwrap();
         let tools = fs_tools(&[Root { name: "work".to_owned(), path: root, write: true }]).unwrap();
         Self { place, tools }
+    }
+
+    /// A shell over the same root.
+    pub(crate) fn shell(&self) -> ShellTool {
+        ShellTool::new(self.shell_config()).unwrap()
+    }
+
+    pub(crate) fn shell_config(&self) -> ShellConfig {
+        let root = Root { name: "work".to_owned(), path: self.root(), write: true };
+        let mut config = ShellConfig::new(vec![root]);
+        config.helper = Some(std::path::PathBuf::from(env!("CARGO_BIN_EXE_sandbox-helper")));
+        config
     }
 
     pub(crate) fn root(&self) -> std::path::PathBuf {

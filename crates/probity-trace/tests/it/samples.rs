@@ -85,6 +85,8 @@ pub(crate) fn run_started() -> Fact {
             description: "reads".into(),
             input_schema: serde_json::json!({"type": "object", "x": [1, -2.5, null]}),
             effect: Effect::Pure,
+            server: None,
+            sandbox: None,
         }],
         policies: vec![policy()],
         inherited: Vec::new(),
@@ -169,7 +171,15 @@ fn fact_of_a_call() -> impl Strategy<Value = Fact> {
             let recursive = path.len() % 2 == 1;
             let path = Target::Path { root, resolved: path.clone(), path, access: Access::Write, recursive };
             let targets = vec![path, Target::Command { argv: vec!["ls".into()] }];
-            Fact::CallFrozen { call, digest, tool_digest: digest, arguments, targets, label }
+            Fact::CallFrozen {
+                call,
+                digest,
+                tool_digest: digest,
+                arguments,
+                targets,
+                operands: Vec::new(),
+                label,
+            }
         }),
         (call(), words()).prop_map(|(call, reason)| {
             let said = Said::Verdict(Verdict::Ask { reason });

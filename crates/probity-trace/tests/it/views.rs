@@ -67,6 +67,7 @@ fn desk() -> Script {
         tool_digest: digest,
         arguments,
         targets: vec![],
+        operands: Vec::new(),
         label: Label::trusted(),
     };
     script.fact(frozen(CallId(1)));

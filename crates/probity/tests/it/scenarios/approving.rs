@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::Checked;
 use super::resuming;
-use super::stage::{Decision, Stage, in_root, scripted_tool, stage, tool_name, wanted};
+use super::stage::{Decision, Stage, expects, in_root, scripted_tool, stage, tool_name, wanted};
 use super::words::{says, unescaped};
 
 pub(super) async fn check(row: &ScenarioRow) -> Checked {
@@ -112,6 +112,7 @@ const TTL_MS: u64 = 86_400_000;
 
 /// A person who answers when the clock has moved.
 async fn expiry(row: &ScenarioRow) {
+    expects(row, &["strictly before", "expired", "only before", "never revives"]);
     for (at_ms, runs) in [(TTL_MS - 1, true), (TTL_MS, false), (TTL_MS + 1, false)] {
         let (mut stage, tool) = asked_about(row);
         let clock = FakeClock::new();
@@ -251,6 +252,8 @@ async fn message_from_elsewhere(row: &ScenarioRow) {
 
 /// Rules change while a person thinks: they are asked anew, and the answer to the first question is none to the second.
 async fn superseded(row: &ScenarioRow) {
+    expects(row, &["ignored", "no effect", "void"]);
+    assert_ne!(row.expects_run(), Some(true));
     let policy = ScriptedPolicy::new("careful", Judges::asks("sure?"));
     let tool = scripted_tool(row);
     let rules = policy.clone();
@@ -342,6 +345,7 @@ fn digests(row: &ScenarioRow) {
         }
     };
     let name = unescaped(row.tool());
+    expects(row, &["distinct", "injective", "rejected"]);
     if name.contains(char::is_control) {
         assert!(digest(&name, "{}").is_err(), "a name that holds a delimiter");
     }

@@ -11,6 +11,8 @@ use super::words::says;
 pub(super) async fn check(row: &ScenarioRow) -> Checked {
     if says(row, &["disk full", "cannot be written", "record fails", "no space"]) {
         unwritten(row).await;
+    } else if says(row, &["killed", "crash", "terminal record"]) {
+        super::resuming::in_doubt(row);
     } else if says(row, &["secret"]) {
         secrets(row).await;
     } else {

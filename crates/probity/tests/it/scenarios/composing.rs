@@ -7,11 +7,12 @@ use probity_testkit::{Judges, ScenarioRow, ScriptedApprover, ScriptedPolicy, pol
 use serde_json::Value;
 
 use super::Checked;
-use super::stage::{Decision, Seen, scripted_tool, stage, tool_name, wanted};
+use super::stage::{Decision, Seen, expects, scripted_tool, stage, tool_name, wanted};
 use super::words::{Clause, Does, clauses, policy, rules, says};
 
 pub(super) async fn check(row: &ScenarioRow) -> Checked {
     if says(row, &["monoton", "a set d", "add any policy"]) {
+        expects(row, &[">=", "monoton", "never more permissive"]);
         monotone();
     } else if says(row, &["transform", "rewrite"]) {
         edited(row).await;

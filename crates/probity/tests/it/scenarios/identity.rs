@@ -9,7 +9,7 @@ use probity_core::{Otherwise, RuleLists, RulePolicy, Run, SpecError, StartError,
 use probity_testkit::{Acts, ScenarioRow, ScriptedModel, ScriptedTool, Turn, policy_name, principal, run_id};
 
 use super::Checked;
-use super::desk::{Desk, Owed, answered, finished, judged, replied, spec, told, tool};
+use super::desk::{Desk, Owed, answered, finished, judged, not_known, replied, spec, told, tool};
 use super::stage::{Decision, scripted_tool, stage, tool_name, wanted};
 use super::words::says;
 use crate::cli::Cli;
@@ -77,6 +77,7 @@ fn pay(desk: &mut Desk, name: &str) {
         Owed::Targets(call, _) => desk.feed(told(call, Vec::new())),
         Owed::Opinions(call, seat) => desk.feed(judged(&call, seat, ask())),
         Owed::Answer(question) => panic!("{question:?}"),
+        Owed::Reconcile(call) => desk.feed(not_known(call)),
         Owed::Tool(call) => desk.feed(finished(call.id(), "done")),
     };
     fed.unwrap();

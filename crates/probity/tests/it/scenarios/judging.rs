@@ -128,4 +128,8 @@ async fn lanes(row: &ScenarioRow) {
         assert!(denied && ran == [CallId(2)], "{ran:?}");
     }
     blocker.release();
+    assert_eq!(
+        (wanted(row.expected("decision").unwrap()), row.expects_run()),
+        (vec![Decision::Deny], Some(false))
+    );
 }

@@ -9,7 +9,7 @@ use probity_tools::{Root, ShellConfig, ShellTool};
 use serde_json::json;
 
 use super::Checked;
-use super::stage::{scripted_tool, stage};
+use super::stage::{expects, scripted_tool, stage};
 use super::words::says;
 
 pub(super) async fn check(row: &ScenarioRow) -> Checked {
@@ -32,6 +32,8 @@ fn count(words: &str, of: &str) -> usize {
 /// A set with one rule that cannot be used is no set at all; without that rule it denies what it says.
 fn broken_rules(row: &ScenarioRow) {
     use probity_contract::Tool as _;
+    expects(row, &["refuse", "reject", "deny"]);
+    assert_ne!(row.expects_run(), Some(true));
     let tool = scripted_tool(row);
     let (name, spec) = (tool.spec().name.as_str().to_owned(), tool.spec().clone());
     let words = row.policies().join(" ").to_lowercase();

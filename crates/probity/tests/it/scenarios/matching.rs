@@ -12,7 +12,7 @@ use probity_tools::{AllowedHost, HttpConfig, HttpGetTool, Root, fs_tools};
 use serde_json::{Value, json};
 
 use super::Checked;
-use super::stage::{ROOT, Seen, Stage, below_root, stage, wanted};
+use super::stage::{ROOT, Seen, Stage, below_root, expects, stage, wanted};
 
 pub(super) async fn check(row: &ScenarioRow) -> Checked {
     if row.seat == "load" {
@@ -208,6 +208,7 @@ async fn real_fetch(row: &ScenarioRow, host: &str, url: &str) -> Seen {
 
 /// Rules that cannot be meant: they are refused, loudly, and nothing starts without them.
 fn unusable_rules(row: &ScenarioRow) {
+    expects(row, &["reject", "refuse", "warn"]);
     let tool = super::stage::scripted_tool(row);
     let specs = [tool.spec().clone()];
     let words = row.policies().join("; ");

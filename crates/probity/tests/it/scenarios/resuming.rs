@@ -10,8 +10,8 @@ use probity_core::{Checkpoint, CheckpointError, KeyRing, Making, NONCE_BYTES, Ou
 use probity_testkit::{ScenarioRow, policy_name, principal};
 use serde_json::Value;
 
-use super::desk::{Desk, Owed, answered, approve, finished, judged, replied, spec, told, tool};
-use super::stage::{Decision, tool_name, wanted};
+use super::desk::{Desk, Owed, answered, approve, finished, judged, not_known, replied, spec, told, tool};
+use super::stage::{Decision, expects, tool_name, wanted};
 
 const MADE_AT_UNIX_MS: u64 = 1_000;
 
@@ -78,6 +78,7 @@ fn try_to_pay(desk: &mut Desk, verdict: &Verdict) -> Result<(), Unexpected> {
         Owed::Targets(call, _) => desk.feed(told(call, Vec::new())),
         Owed::Opinions(call, seat) => desk.feed(judged(&call, seat, opinions(verdict.clone()))),
         Owed::Answer(question) => desk.feed(answered(&question, Answer::Nobody)),
+        Owed::Reconcile(call) => desk.feed(not_known(call)),
         Owed::Tool(call) => desk.feed(finished(call.id(), "done")),
     }
 }
@@ -309,6 +310,7 @@ pub(super) fn late_answer(row: &ScenarioRow) {
 
 /// The process ends at every point of the way; the effect is known, absent or in doubt, and happens once.
 pub(super) fn in_doubt(row: &ScenarioRow) {
+    expects(row, &["in-doubt", "in doubt", "unknown", "exactly one", "not silently"]);
     let mut unknown = 0;
     // Stored and taken up after so many outcomes.
     for crash in 0..12 {

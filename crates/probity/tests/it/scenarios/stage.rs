@@ -331,6 +331,12 @@ fn secrets(row: &ScenarioRow) -> Vec<String> {
     secrets
 }
 
+/// For kinds whose outcome is a property and not one decision: the row must expect that property, in one of these words.
+pub(super) fn expects(row: &ScenarioRow, any: &[&str]) {
+    let decision = row.expected("decision").expect("a row expects a decision").to_lowercase();
+    assert!(any.iter().any(|one| decision.contains(one)), "nobody reads the decision `{decision}`");
+}
+
 /// The decisions that an expectation allows.
 pub(super) fn wanted(words: &str) -> Vec<Decision> {
     let lower = words.to_lowercase();
