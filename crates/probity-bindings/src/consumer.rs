@@ -46,30 +46,23 @@ pub enum Outcome {
     Reached,
 }
 
-/// What edges read: for each of them, each field that it selects.
+/// What edges read: what came to them, but where somebody has written something else in its place.
 #[derive(Clone)]
 struct World {
-    fields: BTreeMap<(usize, Field), String>,
+    written: BTreeMap<(usize, Field), String>,
     // Whether whoever writes here puts the members in another order.
     reordered: bool,
 }
 
 impl World {
-    fn of(topology: &Topology, action: &Action, reordered: bool) -> Self {
-        let field = |(edge, field)| ((edge, field), action.get(field).to_owned());
-        Self { fields: topology.replaceable().map(field).collect(), reordered }
-    }
-
-    fn suffer(&mut self, attack: Option<Attack>, now: Moment) {
-        let Some(attack) = attack.filter(|attack| attack.moment == now) else { return };
-        if let Some(value) = self.fields.get_mut(&(attack.edge, attack.field)) {
-            *value = format!("not-{value}");
-        }
+    fn suffer(&mut self, action: &Action, attack: Option<Attack>, now: Moment) {
+        let Some(Attack { edge, field, .. }) = attack.filter(|attack| attack.moment == now) else { return };
+        self.written.insert((edge, field), format!("not-{}", action.get(field)));
     }
 
     /// Rebuilds the action at an edge: through text, as stores and transcripts do.
     fn rebuild(&self, at: usize, edge: &Edge, action: Action) -> Option<Action> {
-        let with = |action: Action, field: &Field| match self.fields.get(&(at, *field)) {
+        let with = |action: Action, field: &Field| match self.written.get(&(at, *field)) {
             Some(value) => action.with(*field, value),
             None => action,
         };
@@ -91,7 +84,7 @@ pub fn consume(
     reordered: bool,
 ) -> Result<Outcome, GateError> {
     let approval = Approval::of(action)?;
-    let mut world = World::of(topology, action, reordered);
+    let mut world = World { written: BTreeMap::new(), reordered };
     let frozen = world.clone();
     let walk = |world: &mut World, attack: Option<Attack>| -> Option<Action> {
         let mut current = action.clone();
@@ -102,17 +95,17 @@ pub fn consume(
                 if repair.compares_after_first() && current != *action {
                     return None;
                 }
-                world.suffer(attack, Moment::AfterFirstEdge);
+                world.suffer(action, attack, Moment::AfterFirstEdge);
             }
         }
         Some(current)
     };
-    world.suffer(attack, Moment::AfterReview);
+    world.suffer(action, attack, Moment::AfterReview);
     let Some(mut used) = walk(&mut world, attack) else { return Ok(Outcome::Rejected) };
     if repair.compares_at_last() && used != *action {
         return Ok(Outcome::Rejected);
     }
-    world.suffer(attack, Moment::AfterLastCheck);
+    world.suffer(action, attack, Moment::AfterLastCheck);
     if repair.reads_again() {
         let Some(again) = walk(&mut world, None) else { return Ok(Outcome::Rejected) };
         used = again;
