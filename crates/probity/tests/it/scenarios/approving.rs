@@ -36,7 +36,9 @@ pub(super) async fn check(row: &ScenarioRow) -> Checked {
         expiry(row).await;
     } else if says(row, &["human edits", "edits "]) {
         edited(row).await;
-    } else if says(row, &["rejects", "rejected"]) {
+    } else if says(row, &["rejects", "rejected", "human denies", "human denied"])
+        && !says(row, &["for the session"])
+    {
         rejected(row).await;
         resuming::rejected(row);
     } else if says(row, &["sends the approval", "approval message"]) {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::Checked;
 use super::stage::{Decision, Seen, Stage, scripted_tool, stage, tool_name, wanted};
-use super::words::{Clause, When, clauses, plays, policy, says};
+use super::words::{Clause, Does, When, clauses, plays, policy, says};
 
 pub(super) async fn check(row: &ScenarioRow) -> Checked {
     let expected = wanted(row.expected("decision").expect("a decision"));
@@ -39,9 +39,11 @@ fn set(row: &ScenarioRow) -> (Stage, ScriptedTool) {
 /// Puts every policy on its level, and a person who edits where the scenario has one.
 async fn played(row: &ScenarioRow, clauses: &[Clause], play: usize) -> Seen {
     let (mut stage, _) = set(row);
-    if clauses.iter().any(|clause| clause.when == When::Targets) {
+    if let Some(clause) = clauses.iter().find(|clause| clause.when == When::Targets) {
         // Whoever tells what a call touches is the tool.
-        let tool = scripted_tool(row).resolving(Acts::Panics("it broke".to_owned()));
+        let breaks =
+            if clause.does == Does::Hangs { Acts::Hangs } else { Acts::Panics("it broke".to_owned()) };
+        let tool = scripted_tool(row).resolving(breaks);
         stage.tools = vec![Arc::new(tool)];
     }
     let mut names: Vec<(&str, bool)> =

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use probity_contract::{FrozenCall, Policy, PolicyName, ToolSpec, Verdict};
+use probity_contract::{FrozenCall, Policy, PolicyName, Seat, ToolSpec, Verdict};
 use probity_core::{Otherwise, RuleLists, RulePolicy};
 use probity_testkit::{Judges, ScenarioRow, ScriptedPolicy, fake_token, policy_name};
 use serde_json::Value;
@@ -56,6 +56,8 @@ pub(super) enum When {
     Edited,
     /// When it is asked what the call touches.
     Targets,
+    /// When it is asked once more, just before the effect.
+    Recheck,
 }
 
 /// One clause about a policy.
@@ -124,6 +126,8 @@ fn clause(text: &str, at: usize) -> Option<Clause> {
         When::Edited
     } else if has(&["original"]) {
         When::Original
+    } else if has(&["recheck", "just before", "last seat", "before use", "second time"]) {
+        When::Recheck
     } else if has(&["reading the call's target", "telling the target", "the call's target"]) {
         When::Targets
     } else {
@@ -275,12 +279,13 @@ fn answer(named: &str) -> String {
 /// One policy of several clauses with one name; `play` counts how often the scenario was played before.
 pub(super) fn policy(name: &str, clauses: &[Clause], original: &Value, play: usize) -> ScriptedPolicy {
     let (clauses, original) = (clauses.to_vec(), original.clone());
-    ScriptedPolicy::by(name, move |call: &FrozenCall, _| {
+    ScriptedPolicy::by(name, move |call: &FrozenCall, seat| {
         let edited = call.arguments().to_value() != original;
         let holds = |clause: &&Clause| match clause.when {
             When::Always => true,
             When::Original => !edited,
             When::Edited => edited,
+            When::Recheck => seat == Seat::ExecuteRecheck,
             When::Targets => false,
         };
         // What is said of a special case goes before what is said in general.
