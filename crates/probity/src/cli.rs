@@ -201,8 +201,9 @@ pub(crate) struct ResumeArgs {
 }
 
 const RESUME_HELP: &str = "\
-A call that was running when the run broke off is settled by the effect that its tool declares: what only reads, or may be
-repeated, runs again; of anything else the model is told that the outcome is unknown, and nothing is repeated.
+A call that was running when the run broke off is settled by the effect that its tool declares:
+what only reads, or may be repeated, runs again; a tool that can be asked is asked; of anything
+else the model is told that the outcome is unknown, and nothing is repeated.
 
 Example:
   probity resume 01h455";
@@ -238,8 +239,8 @@ pub(crate) struct ApproveArgs {
 }
 
 const APPROVE_HELP: &str = "\
-An answer is for one question exactly as it was shown. It counts until the question expires, for one start, and under the
-rules by which it was asked; `probity resume` asks all policies again.
+An answer is for one question exactly as it was shown. It counts until the question expires, for
+one start, and under the rules by which it was asked; `probity resume` asks all policies again.
 
 Examples:
   probity approve 01h455

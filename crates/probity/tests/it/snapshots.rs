@@ -37,7 +37,7 @@ fn check_text(name: &str, text: &str) {
         (r"(?m)^ +\d+\.\d{3}  ", "  [time]  "),
         (r"\b\d+ ms\b", "[n] ms"),
         (r"(?m) \d+\.\d s$", " [n] s"),
-        (r#"("(?:at_ms|ran_ms|took_ms|started_at_ms|started_at_unix_ms|expires_at_ms|seq)": )\d+"#, "$1[n]"),
+        (r#"("(?:at_ms|ran_ms|took_ms|started_at_ms|started_at_unix_ms|expires_at_ms|expires_at_unix_ms|seq)": )\d+"#, "$1[n]"),
         (r#"("bytes": )\d+"#, "$1[n]"),
         (r"/[^\s`]*/\.tmp\w+", "[dir]"),
     ] {
