@@ -10,7 +10,10 @@ mod schema;
 mod task;
 
 pub use driver::{Finished, Heard, Host, Inquiry, StartError, SystemClock, run_task};
-pub use gate::{Otherwise, RuleError, RuleLists, RulePolicy};
+pub use gate::{
+    Otherwise, RuleError, RuleLists, RulePolicy, SHELL_BYTES_MAX, SHELL_COMMANDS_MAX, UNACCOUNTED_COMMAND,
+    Unaccounted, command_targets, read_commands,
+};
 pub use run::{FirstItem, Outcome, Run, RunSpec, SpecError, Step, Unexpected};
 pub use schema::SchemaError;
 pub use task::Task;

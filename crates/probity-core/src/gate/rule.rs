@@ -11,7 +11,8 @@ use probity_contract::{FrozenCall, Target, ToolSpec};
 use serde_json::Value;
 
 use super::glob::{Glob, Reading};
-use super::text::Text;
+use super::shell::is_unaccounted;
+use super::text::{Text, subjects};
 
 /// Bytes of one rule.
 const RULE_BYTES_MAX: usize = 4096;
@@ -110,11 +111,28 @@ impl Rule {
         matches!(self.condition, Condition::Targets(_)) && call.targets().iter().any(reaches)
     }
 
+    /// Whether it allows this one of several things that a call touches.
+    fn covers(&self, call: &FrozenCall, target: &Target) -> bool {
+        let covers = matches!(&self.condition, Condition::Targets(text) if text.covers(call, target));
+        covers && self.means(call.tool().as_str(), Reading::Strict)
+    }
+
+    /// The name of the tool, or what stands for several.
+    pub(super) fn tool_name(&self) -> &str {
+        &self.tool_name
+    }
+
     pub(super) fn matches(&self, call: &FrozenCall, reading: Reading) -> bool {
+        // What a command line does that could not be accounted for, nobody has allowed.
+        if reading == Reading::Strict && call.targets().iter().any(is_unaccounted) {
+            return false;
+        }
         self.means(call.tool().as_str(), reading)
             && match &self.condition {
                 Condition::Any => true,
                 Condition::Targets(text) => text.matches_call(call, reading),
+                // A pattern over a whole command line would say `git *` and mean `git log; rm x` as well.
+                Condition::Arguments(..) if reading == Reading::Strict && commands(call) > 1 => false,
                 Condition::Arguments(conditions, text) => {
                     let arguments = call.arguments().to_value();
                     let holds = |(name, glob): &(String, Glob)| {
@@ -126,6 +144,26 @@ impl Rule {
                 }
             }
     }
+}
+
+/// The rules that together allow a call: one that matches it whole; or, where it runs several programs, one for each of them.
+pub(super) fn allowing<'a>(rules: &[&'a Rule], call: &FrozenCall) -> Option<Vec<&'a Rule>> {
+    if let Some(rule) = rules.iter().find(|rule| rule.matches(call, Reading::Strict)) {
+        return Some(vec![rule]);
+    }
+    let covering = |target| rules.iter().find(|rule| rule.covers(call, target)).copied();
+    let mut named: Vec<&Rule> = Vec::new();
+    for rule in (commands(call) > 1).then(|| subjects(call).map(covering))? {
+        let rule = rule?;
+        if !named.iter().any(|known| std::ptr::eq(*known, rule)) {
+            named.push(rule);
+        }
+    }
+    Some(named)
+}
+
+fn commands(call: &FrozenCall) -> usize {
+    call.targets().iter().filter(|target| matches!(target, Target::Command { .. })).count()
 }
 
 impl fmt::Display for Rule {

@@ -8,7 +8,8 @@ use probity_contract::{
 use serde::{Deserialize, Serialize};
 
 use super::glob::Reading;
-use super::rule::{Rule, RuleError};
+use super::rule::{Rule, RuleError, allowing};
+use super::shell::is_unaccounted;
 
 /// Rules as people write them, each `tool` or `tool(pattern)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -90,13 +91,32 @@ impl RulePolicy {
         if let Some(rule) = first(&self.rules.ask, Reading::Loose) {
             return Verdict::Ask { reason: format!("the rule `{rule}` wants a person to decide") };
         }
-        if let Some(rule) = first(&self.rules.allow, Reading::Strict) {
-            return Verdict::Allow { reason: format!("the rule `{rule}` allows it") };
+        if let Some(rules) = allowing(&self.rules.allow.iter().collect::<Vec<_>>(), call) {
+            return Verdict::Allow { reason: allowed_by(&rules) };
         }
         match self.otherwise {
             Otherwise::Abstain => Verdict::Abstain,
-            Otherwise::Ask => Verdict::Ask { reason: "no rule covers this call".to_owned() },
+            Otherwise::Ask => Verdict::Ask { reason: not_covered(call).to_owned() },
         }
+    }
+}
+
+/// Which rules allow it.
+pub(super) fn allowed_by(rules: &[&Rule]) -> String {
+    match rules {
+        [rule] => format!("the rule `{rule}` allows it"),
+        rules => {
+            let names: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+            format!("the rules {} allow its commands", names.join(", "))
+        }
+    }
+}
+
+/// Why a person is asked where no rule speaks.
+pub(super) fn not_covered(call: &FrozenCall) -> &'static str {
+    match call.targets().iter().any(is_unaccounted) {
+        true => "the command line has parts that no rule can account for",
+        false => "no rule covers this call",
     }
 }
 

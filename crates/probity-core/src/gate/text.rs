@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::address;
 use super::glob::{Glob, Reading};
+use super::shell::is_unaccounted;
 
 /// What `shell` calls the text that a program reads.
 const STDIN: &str = "stdin";
@@ -33,15 +34,8 @@ impl Text {
     }
 
     pub(super) fn matches_call(&self, call: &FrozenCall, reading: Reading) -> bool {
-        let runs = call.targets().iter().any(|target| matches!(target, Target::Command { .. }));
-        let mut paths = 0;
-        // Where a program is run, the rule is about that; the directory it runs in, the first path, is not meant.
-        let subjects = call.targets().iter().filter(|target| {
-            let is_path = matches!(target, Target::Path { .. });
-            paths += usize::from(is_path);
-            !(runs && is_path && paths == 1)
-        });
-        let mut subjects = subjects.peekable();
+        let runs = runs_programs(call);
+        let mut subjects = subjects(call).peekable();
         match reading {
             Reading::Strict => {
                 subjects.peek().is_some() && subjects.all(|target| self.matches_target(target, runs, reading))
@@ -51,6 +45,11 @@ impl Text {
                     || strings(&call.arguments().to_value()).any(|text| self.whole.is_match(text, reading))
             }
         }
+    }
+
+    /// Whether it allows this one of several things that a call touches.
+    pub(super) fn covers(&self, call: &FrozenCall, target: &Target) -> bool {
+        self.matches_target(target, runs_programs(call), Reading::Strict)
     }
 
     fn matches_target(&self, target: &Target, runs: bool, reading: Reading) -> bool {
@@ -86,6 +85,7 @@ impl Text {
                 }
             }
             Target::Command { argv } => self.matches_command(argv, reading),
+            Target::Other { .. } if is_unaccounted(target) && reading == Reading::Strict => false,
             // Nobody has said by a pattern over words what a program may be fed.
             Target::Other { what, .. } if runs && what == STDIN && reading == Reading::Strict => false,
             Target::Other { value, .. } => {
@@ -111,20 +111,50 @@ impl Text {
     }
 
     /// Whether the words stand anywhere in these arguments. They may hold commands of their own (`sh -c "…"`), so they
-    /// are taken apart, and each word is also looked at by the last part of its path.
+    /// are taken apart, also with what a shell takes away taken away, and each word is also looked at by the last part of
+    /// its path.
     fn is_among(&self, argv: &[String]) -> bool {
-        let split = |arg: &'_ String| -> Vec<String> {
-            let words = arg.split(|c: char| c.is_whitespace() || ";|&()<>'\"`$".contains(c));
-            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
-        };
         let whole: Vec<&str> = argv.iter().map(String::as_str).collect();
-        let pieces: Vec<String> = argv.iter().flat_map(split).collect();
-        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
-        let bare: Vec<&str> = pieces.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
-        [whole, pieces, bare].iter().any(|words| {
-            (0..words.len()).any(|at| words.get(at..).is_some_and(|words| self.begins(words, Reading::Loose)))
-        })
+        let pieces: Vec<&str> = argv.iter().flat_map(|arg| split(arg, ";|&()<>'\"`$")).collect();
+        let plain: Vec<String> = argv.iter().map(|arg| without_quotes(arg)).collect();
+        let plain: Vec<&str> = plain.iter().flat_map(|arg| split(arg, ";|&()<>`${},")).collect();
+        let bare = |words: &[&'_ str]| -> bool {
+            let bare: Vec<&str> = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
+            self.is_within(&bare)
+        };
+        self.is_within(&whole) || [pieces, plain].iter().any(|words| self.is_within(words) || bare(words))
     }
+
+    fn is_within(&self, words: &[&str]) -> bool {
+        (0..words.len()).any(|at| words.get(at..).is_some_and(|words| self.begins(words, Reading::Loose)))
+    }
+}
+
+/// Whether the call has programs run.
+fn runs_programs(call: &FrozenCall) -> bool {
+    let runs = |target: &Target| matches!(target, Target::Command { .. }) || is_unaccounted(target);
+    call.targets().iter().any(runs)
+}
+
+/// What a rule about targets speaks of. Where a program is run it is that; the directory it runs in, the first path, is not
+/// meant.
+pub(super) fn subjects(call: &FrozenCall) -> impl Iterator<Item = &Target> {
+    let (runs, mut paths) = (runs_programs(call), 0);
+    call.targets().iter().filter(move |target| {
+        let is_path = matches!(target, Target::Path { .. });
+        paths += usize::from(is_path);
+        !(runs && is_path && paths == 1)
+    })
+}
+
+fn split<'a>(text: &'a str, at: &'a str) -> impl Iterator<Item = &'a str> {
+    text.split(move |c: char| c.is_whitespace() || at.contains(c)).filter(|word| !word.is_empty())
+}
+
+/// The text without what a shell takes away: quotes, backslashes, lines that go on, and blanks written as a variable.
+fn without_quotes(text: &str) -> String {
+    let text = text.replace("\\\n", "").replace("${IFS}", " ").replace("$IFS", " ");
+    text.replace(['\'', '"', '\\'], "")
 }
 
 /// All strings in a value.
