@@ -11,7 +11,9 @@ mod task;
 
 pub use driver::{Finished, Heard, Host, Inquiry, StartError, SystemClock, run_task};
 pub use gate::{
-    Otherwise, RuleError, RuleLists, RulePolicy, SHELL_BYTES_MAX, SHELL_COMMANDS_MAX, UNACCOUNTED_COMMAND,
+    CallExample, ExampleError, IdleRule, LayerError, LayeredRules, Mode, ModeError, Otherwise,
+    ReloadableRules, RuleEntry, RuleError, RuleFile, RuleLayer, RuleLists, RulePolicy, RuleSource,
+    SHADOW_CALLS_MAX, SHELL_BYTES_MAX, SHELL_COMMANDS_MAX, ShadowLog, ShadowPolicy, UNACCOUNTED_COMMAND,
     Unaccounted, command_targets, read_commands,
 };
 pub use run::{FirstItem, Outcome, Run, RunSpec, SpecError, Step, Unexpected};

@@ -117,6 +117,25 @@ impl Rule {
         covers && self.means(call.tool().as_str(), Reading::Strict)
     }
 
+    /// Refuses to allow tools by a wildcard: it would also allow those that a server adds tomorrow.
+    pub(super) fn check_that_it_names_its_tool(&self) -> Result<(), RuleError> {
+        match self.tool_name.contains('*') {
+            true => {
+                Err(self.refused("a rule that allows must name its tool in full, one rule for each tool"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Whether it speaks of one of these tools.
+    pub(super) fn means_any(&self, tools: &[ToolSpec]) -> bool {
+        self.tool_name == "*" || tools.iter().any(|tool| self.means(tool.name.as_str(), Reading::Loose))
+    }
+
+    pub(super) fn refused(&self, why: &str) -> RuleError {
+        RuleError { rule: one_line(&self.text), why: one_line(why) }
+    }
+
     /// The name of the tool, or what stands for several.
     pub(super) fn tool_name(&self) -> &str {
         &self.tool_name

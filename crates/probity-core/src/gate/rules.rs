@@ -57,7 +57,8 @@ impl RulePolicy {
     /// Parses the lists for a task that has these tools.
     ///
     /// # Errors
-    /// When a rule cannot be read, or can match nothing: it names a tool or an argument that is not there.
+    /// When a rule cannot be read, can match nothing because it names a tool or an argument that is not there, or allows tools
+    /// by a wildcard.
     pub fn new(
         name: PolicyName,
         lists: &RuleLists,
@@ -72,6 +73,7 @@ impl RulePolicy {
             parsed.collect()
         };
         let rules = Rules { allow: parse(&lists.allow)?, ask: parse(&lists.ask)?, deny: parse(&lists.deny)? };
+        rules.allow.iter().try_for_each(Rule::check_that_it_names_its_tool)?;
         let epoch = epoch_of(lists, otherwise);
         Ok(Self { name, rules: Arc::new(rules), otherwise, epoch })
     }
@@ -81,12 +83,7 @@ impl RulePolicy {
     pub fn verdict(&self, call: &FrozenCall) -> Verdict {
         let first = |rules, reading| first(rules, call, reading);
         if let Some(rule) = first(&self.rules.deny, Reading::Loose) {
-            let hint = if rule.narrower_helps(call) {
-                "; the call reaches everything below its path, so try a narrower path"
-            } else {
-                ""
-            };
-            return Verdict::Deny { reason: format!("the rule `{rule}` denies it{hint}") };
+            return Verdict::Deny { reason: denied_by(rule, call) };
         }
         if let Some(rule) = first(&self.rules.ask, Reading::Loose) {
             return Verdict::Ask { reason: format!("the rule `{rule}` wants a person to decide") };
@@ -99,6 +96,16 @@ impl RulePolicy {
             Otherwise::Ask => Verdict::Ask { reason: not_covered(call).to_owned() },
         }
     }
+}
+
+/// Which rule denies it, and what may help.
+pub(super) fn denied_by(rule: &Rule, call: &FrozenCall) -> String {
+    let hint = if rule.narrower_helps(call) {
+        "; the call reaches everything below its path, so try a narrower path"
+    } else {
+        ""
+    };
+    format!("the rule `{rule}` denies it{hint}")
 }
 
 /// Which rules allow it.

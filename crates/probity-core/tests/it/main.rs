@@ -28,6 +28,7 @@ mod observer;
 mod output;
 mod parallel;
 mod record_check;
+mod reference;
 mod rule_files;
 mod scene;
 mod seats;

@@ -12,6 +12,7 @@ use probity_contract::{Effect, FrozenCall, PolicyName, ToolName, ToolSpec, Verdi
 use probity_core::{Otherwise, RuleLists, RulePolicy, SHELL_COMMANDS_MAX, command_targets, read_commands};
 use serde_json::json;
 
+use crate::reference::Dice;
 use crate::rule_files::frozen;
 
 /// What is understood of one line, as the shell's programs tell it.
@@ -21,23 +22,6 @@ const NAMES: [&str; 4] = ["a", "ab", "run", "x_1"];
 const SHELLS: [&str; 2] = ["/bin/sh", "/bin/bash"];
 /// How long one shell may take for all its lines.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Numbers that look drawn and are the same every time (SplitMix64).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((z ^ (z >> 31)) % u64::try_from(n).unwrap()).unwrap()
-    }
-
-    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len())]
-    }
-}
 
 /// Parts of lines, many of which a reader could get wrong.
 const PARTS: [&str; 56] = [
