@@ -20,6 +20,24 @@ pub(crate) fn data_dir(given: Option<PathBuf>) -> Result<PathBuf, Fatal> {
         })
 }
 
+/// The directory of the user's own rules and of the list of trusted folders: `PROBITY_CONFIG_DIR`, `$XDG_CONFIG_HOME/probity`
+/// or `~/.config/probity`.
+pub(crate) fn config_dir() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("PROBITY_CONFIG_DIR")
+        .or_else(|| {
+            variable("XDG_CONFIG_HOME").filter(|dir| dir.is_absolute()).map(|dir| dir.join("probity"))
+        })
+        .or_else(|| variable("HOME").map(|home| home.join(".config/probity")))
+}
+
+/// The files of the organisation's rules: one that is always asked for, and one more that the surroundings may name. Naming
+/// one takes nothing away.
+pub(crate) fn organisation_rules() -> Vec<PathBuf> {
+    let named = std::env::var_os("PROBITY_ORGANISATION_RULES").filter(|path| !path.is_empty());
+    [PathBuf::from("/etc/probity/rules.toml")].into_iter().chain(named.map(PathBuf::from)).collect()
+}
+
 /// What shall be logged, from `PROBITY_LOG`.
 pub(crate) fn log_filter() -> Option<String> {
     std::env::var("PROBITY_LOG").ok().filter(|text| !text.is_empty())

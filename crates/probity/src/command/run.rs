@@ -13,7 +13,7 @@ use probity_trace::RunSummary;
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{Code, Fatal};
 use crate::render::{FailureTeller, Report, Screen, TerminalApprover, Watcher};
-use crate::task_file::{self, ContextEntry, HostEntry, RootEntry, TaskFile};
+use crate::task_file::{self, ContextEntry, HostEntry, PolicyTable, RootEntry, TaskFile};
 use crate::{interrupt, settings, wire};
 
 pub(crate) async fn run(cli: &Cli, args: &RunArgs, screen: Arc<Screen>) -> Result<Code, Fatal> {
@@ -169,7 +169,8 @@ fn task_file(args: &RunArgs) -> Result<TaskFile, Fatal> {
         )
         .hint("to give the model a file to read, use --context NAME=FILE"));
     } else {
-        TaskFile { prompt: args.task.clone(), ..TaskFile::default() }
+        let policy = PolicyTable::of_folder(Path::new("."));
+        TaskFile { prompt: args.task.clone(), policy, ..TaskFile::default() }
     };
     if file.prompt.trim().is_empty() {
         return Err(Fatal::new(Code::Usage, "read the prompt: it is empty"));

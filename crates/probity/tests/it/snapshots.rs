@@ -71,7 +71,7 @@ fn help_is_complete() {
     for command in ["list", "show"] {
         check(&format!("help_runs_{command}"), &cli, &["runs", command, "--help"]);
     }
-    for command in ["check", "explain"] {
+    for command in ["check", "explain", "test", "trust"] {
         check(&format!("help_policy_{command}"), &cli, &["policy", command, "--help"]);
     }
     let version = cli.run(&["--version"]);
