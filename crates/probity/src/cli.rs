@@ -300,8 +300,8 @@ pub(crate) struct PolicyTrustArgs {
 }
 
 const TRUST_HELP: &str = "\
-The rules are DIR/.probity/rules.toml. What they ask and deny counts without trust. When they change, what they allow
-does not count until somebody has looked again.";
+The rules are DIR/.probity/rules.toml. What they ask and deny counts without trust.
+When they change, what they allow does not count until somebody has looked again.";
 
 /// The call is checked, told to its tool and frozen as in a run; then every policy of the task is heard.
 #[derive(Debug, Args)]

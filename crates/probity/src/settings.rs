@@ -31,11 +31,12 @@ pub(crate) fn config_dir() -> Option<PathBuf> {
         .or_else(|| variable("HOME").map(|home| home.join(".config/probity")))
 }
 
-/// The files of the organisation's rules: one that is always asked for, and one more that the surroundings may name. Naming
-/// one takes nothing away.
-pub(crate) fn organisation_rules() -> Vec<PathBuf> {
-    let named = std::env::var_os("PROBITY_ORGANISATION_RULES").filter(|path| !path.is_empty());
-    [PathBuf::from("/etc/probity/rules.toml")].into_iter().chain(named.map(PathBuf::from)).collect()
+/// Where the organisation's rules lie on every machine, if it has any.
+pub(crate) const ORGANISATION_RULES: &str = "/etc/probity/rules.toml";
+
+/// One more file of the organisation's rules, which must be there: `PROBITY_ORGANISATION_RULES`. It takes nothing away.
+pub(crate) fn organisation_rules_named() -> Option<PathBuf> {
+    std::env::var_os("PROBITY_ORGANISATION_RULES").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 /// What shall be logged, from `PROBITY_LOG`.

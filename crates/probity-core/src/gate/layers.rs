@@ -16,7 +16,7 @@ use probity_contract::{
 
 use super::glob::Reading;
 use super::mode::{Mode, Silence};
-use super::rule::{Rule, RuleError, allowing};
+use super::rule::{Rule, RuleError, Seen, allowing};
 use super::rule_file::{RuleEntry, RuleFile};
 use super::rules::{allowed_by, denied_by, not_covered};
 
@@ -153,8 +153,9 @@ impl LayeredRules {
             let reason = "the mode `read-only` denies it: its tool may change something, or it touches more than it reads";
             return Verdict::Deny { reason: reason.to_owned() };
         }
+        let seen = Seen::new(call);
         let heard: Vec<(&Layer, Verdict)> =
-            self.layers.iter().map(|layer| (layer, layer.says(call))).collect();
+            self.layers.iter().map(|layer| (layer, layer.says(&seen))).collect();
         let first = |wanted: &dyn Fn(&Layer, &Verdict) -> bool| {
             heard.iter().find(|(layer, said)| wanted(layer, said)).map(|(_, said)| said.clone())
         };
@@ -167,7 +168,7 @@ impl LayeredRules {
         }
         let question = first(&|_, said| asks(said));
         if let Some(allow) = first(&|_, said| matches!(said, Verdict::Allow { .. })) {
-            let ask = question.or_else(|| self.layers.iter().find_map(|layer| layer.asks_in_silence(call)));
+            let ask = question.or_else(|| self.layers.iter().find_map(|layer| layer.asks_in_silence(&seen)));
             return ask.unwrap_or(allow);
         }
         match (question, self.mode.silence()) {
@@ -247,16 +248,16 @@ impl Layer {
     }
 
     /// What its rules say. Where they are silent and closed, that is a denial.
-    fn says(&self, call: &FrozenCall) -> Verdict {
-        let loosely = |written: &&Written| written.rule.matches(call, Reading::Loose);
+    fn says(&self, seen: &Seen<'_>) -> Verdict {
+        let loosely = |written: &&Written| written.rule.matches(seen, Reading::Loose);
         if let Some(written) = self.deny.iter().find(loosely) {
-            return Verdict::Deny { reason: self.words(&denied_by(&written.rule, call), written) };
+            return Verdict::Deny { reason: self.words(&denied_by(&written.rule, seen.call), written) };
         }
         if let Some(written) = self.ask.iter().find(loosely) {
             let words = format!("the rule `{}` wants a person to decide", written.rule);
             return Verdict::Ask { reason: self.words(&words, written) };
         }
-        match self.allowing(call) {
+        match self.allowing(seen) {
             Some(rules) if self.may_widen => {
                 Verdict::Allow { reason: format!("{}{}", allowed_by(&rules), self.by()) }
             }
@@ -270,14 +271,14 @@ impl Layer {
     }
 
     /// The question that follows from its silence about a call which another layer allows.
-    fn asks_in_silence(&self, call: &FrozenCall) -> Option<Verdict> {
-        let asks = self.mode.silence() == Silence::Asks && self.allowing(call).is_none();
+    fn asks_in_silence(&self, seen: &Seen<'_>) -> Option<Verdict> {
+        let asks = self.mode.silence() == Silence::Asks && self.allowing(seen).is_none();
         asks.then(|| Verdict::Ask { reason: format!("none of the {} rules covers it", self.source) })
     }
 
-    fn allowing(&self, call: &FrozenCall) -> Option<Vec<&Rule>> {
+    fn allowing(&self, seen: &Seen<'_>) -> Option<Vec<&Rule>> {
         let rules: Vec<&Rule> = self.allow.iter().map(|written| &written.rule).collect();
-        allowing(&rules, call)
+        allowing(&rules, seen)
     }
 
     fn words(&self, said: &str, written: &Written) -> String {
@@ -291,7 +292,9 @@ impl Layer {
     fn by(&self) -> String {
         match self.source {
             RuleSource::Task => String::new(),
-            source => format!(" ({source} rules)"),
+            RuleSource::Organisation | RuleSource::User | RuleSource::Project => {
+                format!(" ({} rules)", self.source)
+            }
         }
     }
 }
@@ -306,10 +309,11 @@ fn check_examples(
     let wanted = entry.matches.iter().map(|example| (example, true));
     for (example, must_match) in wanted.chain(entry.not_match.iter().map(|example| (example, false))) {
         let call = example.freeze(tools).map_err(|error| rule.refused(&error.to_string()))?;
+        let seen = Seen::new(&call);
         // An allow rule is held against its examples alone: no other rule helps it.
         let matches = match reading {
-            Reading::Strict => allowing(&[rule], &call).is_some(),
-            Reading::Loose => rule.matches(&call, Reading::Loose),
+            Reading::Strict => allowing(&[rule], &seen).is_some(),
+            Reading::Loose => rule.matches(&seen, Reading::Loose),
         };
         match (matches, must_match) {
             (true, true) | (false, false) => {}

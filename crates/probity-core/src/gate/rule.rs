@@ -5,6 +5,7 @@
 //! any target in either form, whatever the case of letters, anything that could lie below, and a command also where it
 //! stands behind another (`env rm`). So a deny rule matches at least whatever an allow rule with the same text matches.
 
+use std::cell::OnceCell;
 use std::fmt;
 
 use probity_contract::{FrozenCall, Target, ToolSpec};
@@ -24,6 +25,22 @@ pub(super) struct Rule {
     tool_name: String,
     tool: Glob,
     condition: Condition,
+}
+
+/// A call that many rules look at; its arguments are read once.
+pub(super) struct Seen<'a> {
+    pub(super) call: &'a FrozenCall,
+    arguments: OnceCell<Value>,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) const fn new(call: &'a FrozenCall) -> Self {
+        Self { call, arguments: OnceCell::new() }
+    }
+
+    pub(super) fn arguments(&self) -> &Value {
+        self.arguments.get_or_init(|| self.call.arguments().to_value())
+    }
 }
 
 /// Why a rule cannot be used. A rule that cannot be used stops the start; it never means "no rule".
@@ -141,7 +158,8 @@ impl Rule {
         &self.tool_name
     }
 
-    pub(super) fn matches(&self, call: &FrozenCall, reading: Reading) -> bool {
+    pub(super) fn matches(&self, seen: &Seen<'_>, reading: Reading) -> bool {
+        let call = seen.call;
         // What a command line does that could not be accounted for, nobody has allowed.
         if reading == Reading::Strict && call.targets().iter().any(is_unaccounted) {
             return false;
@@ -149,25 +167,26 @@ impl Rule {
         self.means(call.tool().as_str(), reading)
             && match &self.condition {
                 Condition::Any => true,
-                Condition::Targets(text) => text.matches_call(call, reading),
+                Condition::Targets(text) => text.matches_call(seen, reading),
                 // A pattern over a whole command line would say `git *` and mean `git log; rm x` as well.
                 Condition::Arguments(..) if reading == Reading::Strict && commands(call) > 1 => false,
                 Condition::Arguments(conditions, text) => {
-                    let arguments = call.arguments().to_value();
+                    let arguments = seen.arguments();
                     let holds = |(name, glob): &(String, Glob)| {
-                        find(&arguments, name).is_some_and(|value| argument_matches(value, glob, reading))
+                        find(arguments, name).is_some_and(|value| argument_matches(value, glob, reading))
                     };
                     let named = conditions.iter().all(holds);
                     // A narrowing rule is read as a pattern over the targets too, in case that was meant.
-                    named || (reading == Reading::Loose && text.matches_call(call, reading))
+                    named || (reading == Reading::Loose && text.matches_call(seen, reading))
                 }
             }
     }
 }
 
 /// The rules that together allow a call: one that matches it whole; or, where it runs several programs, one for each of them.
-pub(super) fn allowing<'a>(rules: &[&'a Rule], call: &FrozenCall) -> Option<Vec<&'a Rule>> {
-    if let Some(rule) = rules.iter().find(|rule| rule.matches(call, Reading::Strict)) {
+pub(super) fn allowing<'a>(rules: &[&'a Rule], seen: &Seen<'_>) -> Option<Vec<&'a Rule>> {
+    let call = seen.call;
+    if let Some(rule) = rules.iter().find(|rule| rule.matches(seen, Reading::Strict)) {
         return Some(vec![rule]);
     }
     let covering = |target| rules.iter().find(|rule| rule.covers(call, target)).copied();

@@ -8,7 +8,7 @@ use probity_contract::{
 use serde::{Deserialize, Serialize};
 
 use super::glob::Reading;
-use super::rule::{Rule, RuleError, allowing};
+use super::rule::{Rule, RuleError, Seen, allowing};
 use super::shell::is_unaccounted;
 
 /// Rules as people write them, each `tool` or `tool(pattern)`.
@@ -81,14 +81,15 @@ impl RulePolicy {
     /// What the rules say of a call.
     #[must_use]
     pub fn verdict(&self, call: &FrozenCall) -> Verdict {
-        let first = |rules, reading| first(rules, call, reading);
+        let seen = Seen::new(call);
+        let first = |rules, reading| first(rules, &seen, reading);
         if let Some(rule) = first(&self.rules.deny, Reading::Loose) {
             return Verdict::Deny { reason: denied_by(rule, call) };
         }
         if let Some(rule) = first(&self.rules.ask, Reading::Loose) {
             return Verdict::Ask { reason: format!("the rule `{rule}` wants a person to decide") };
         }
-        if let Some(rules) = allowing(&self.rules.allow.iter().collect::<Vec<_>>(), call) {
+        if let Some(rules) = allowing(&self.rules.allow.iter().collect::<Vec<_>>(), &seen) {
             return Verdict::Allow { reason: allowed_by(&rules) };
         }
         match self.otherwise {
@@ -141,8 +142,8 @@ fn epoch_of(lists: &RuleLists, otherwise: Otherwise) -> Digest {
     Digest::of("probity.rules-epoch.v1", &[allow, ask, deny, otherwise])
 }
 
-fn first<'a>(rules: &'a [Rule], call: &FrozenCall, reading: Reading) -> Option<&'a Rule> {
-    rules.iter().find(|rule| rule.matches(call, reading))
+fn first<'a>(rules: &'a [Rule], seen: &Seen<'_>, reading: Reading) -> Option<&'a Rule> {
+    rules.iter().find(|rule| rule.matches(seen, reading))
 }
 
 impl Policy for RulePolicy {

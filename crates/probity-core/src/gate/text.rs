@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::address;
 use super::glob::{Glob, Reading};
+use super::rule::Seen;
 use super::shell::is_unaccounted;
 
 /// What `shell` calls the text that a program reads.
@@ -33,7 +34,8 @@ impl Text {
         Ok(Self { whole: Glob::new(&pattern)?, address, words, open_ended })
     }
 
-    pub(super) fn matches_call(&self, call: &FrozenCall, reading: Reading) -> bool {
+    pub(super) fn matches_call(&self, seen: &Seen<'_>, reading: Reading) -> bool {
+        let call = seen.call;
         let runs = runs_programs(call);
         let mut subjects = subjects(call).peekable();
         match reading {
@@ -42,7 +44,7 @@ impl Text {
             }
             Reading::Loose => {
                 subjects.any(|target| self.matches_target(target, runs, reading))
-                    || strings(&call.arguments().to_value()).any(|text| self.whole.is_match(text, reading))
+                    || strings(seen.arguments()).any(|text| self.whole.is_match(text, reading))
             }
         }
     }

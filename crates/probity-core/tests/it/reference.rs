@@ -395,6 +395,11 @@ impl Lists {
         Self { allow, ask, deny, mode, may_widen: !dice.once_in(4) }
     }
 
+    /// The same without what widens.
+    pub(crate) fn narrowing(&self) -> Self {
+        Self { allow: Vec::new(), ..self.clone() }
+    }
+
     /// As the engine is given it.
     pub(crate) fn layer(&self) -> RuleLayer {
         let list = |rules: &[Plain]| rules.iter().map(Plain::text).collect::<Vec<_>>();

@@ -75,7 +75,9 @@ fn rules_alone(path: &Path) -> Result<Option<RuleLayer>, Fatal> {
 pub(crate) async fn explain(cli: &Cli, args: &PolicyExplainArgs, screen: &Screen) -> Result<Code, Fatal> {
     let mut file = TaskFile::load(&args.task)?;
     let tools = tools(&mut file)?;
-    let policies = Policies::of(&file, &specs(&tools), args.on_terminal)?.into_list();
+    let policies = Policies::of(&file, &specs(&tools), args.on_terminal)?;
+    tell(&policies, screen);
+    let policies = policies.into_list();
     let (tool, arguments) = read_call(&args.call)?;
     let inquiry = Inquiry {
         run: RunId::new("explained").map_err(|error| Fatal::of(Code::Failed, &error))?,
@@ -101,6 +103,11 @@ pub(crate) async fn explain(cli: &Cli, args: &PolicyExplainArgs, screen: &Screen
 fn tools(file: &mut TaskFile) -> Result<Vec<Arc<dyn Tool>>, Fatal> {
     file.default_tools();
     wire::tools(&file.tools)
+}
+
+/// Tells what a person should know of the policies, beside what the command prints.
+fn tell(policies: &Policies, screen: &Screen) {
+    policies.notices.iter().for_each(|notice| screen.tell(&egress_text(&format!("note: {notice}"))));
 }
 
 fn specs(tools: &[Arc<dyn Tool>]) -> Vec<ToolSpec> {

@@ -39,14 +39,17 @@ pub(super) fn layers(task: &TaskFile) -> Result<(Vec<RuleLayer>, Vec<String>), F
     let (mut layers, mut notices) = (Vec::new(), Vec::new());
     let roots = &task.tools.roots;
     let Some(folder) = &task.policy.folder else { return Ok((layers, notices)) };
-    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
-    let of_user = settings::config_dir().map(|dir| dir.join("rules.toml"));
-    let whole = settings::organisation_rules().into_iter().map(|path| (RuleSource::Organisation, path));
-    for (source, path) in whole.chain(of_user.map(|path| (RuleSource::User, path))) {
+    let fixed = [
+        Some((RuleSource::Organisation, PathBuf::from(settings::ORGANISATION_RULES))),
+        settings::config_dir().map(|dir| (RuleSource::User, dir.join("rules.toml"))),
+    ];
+    let named = settings::organisation_rules_named().map(|path| (RuleSource::Organisation, path, true));
+    let fixed = fixed.into_iter().flatten().map(|(source, path)| (source, path, false));
+    for (source, path, must_be_there) in named.into_iter().chain(fixed) {
         let said = path.display().to_string();
         // Also where it is not there yet: a tool could write the rules of the next run.
         would_be_out_of_reach(&format!("the {source} rules `{said}`"), &path, roots)?;
-        if is_there(&path) {
+        if must_be_there || is_there(&path) {
             layers.push(RuleLayer { source, file: read(&path, &said)?, file_name: said, may_widen: true });
         }
     }
@@ -73,6 +76,11 @@ pub(super) fn layers(task: &TaskFile) -> Result<(Vec<RuleLayer>, Vec<String>), F
         layers.push(of_task(name, folder, roots)?);
     }
     Ok((layers, notices))
+}
+
+/// Whether something is there. What cannot be looked at counts as there, so that reading it fails.
+fn is_there(path: &Path) -> bool {
+    !path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// A file that the task names.

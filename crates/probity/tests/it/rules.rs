@@ -77,6 +77,33 @@ fn refused(cli: &Cli, args: &[&str], says: &[&str]) {
 }
 
 #[test]
+fn the_page_about_rules_is_right() {
+    let page = include_str!("../../../../docs/rules.md");
+    let block = |begins: &str| {
+        let (_, rest) = page.split_once(&format!("```toml\n{begins}")).unwrap();
+        rest.split_once("```").unwrap().0.to_owned()
+    };
+    let cli = place("");
+    cli.file("rules.toml", block("# rules.toml"));
+    cli.file("cases.toml", block("# cases.toml"));
+    let done = cli.run(&["policy", "test", "rules.toml", "cases.toml"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    // The short forms of a call, in the order of the table.
+    let (_, table) = page.split_once("The short form is").unwrap();
+    let calls =
+        table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | ").map(|(call, _)| call));
+    let case = |call: &str| json!({ "call": call.replace("\\|", "|"), "expect": "none" }).to_string() + "\n";
+    let cases: String = calls.take(5).map(case).collect();
+    assert_eq!(cases.lines().count(), 5);
+    cli.file("cases.jsonl", cases);
+    let done = cli.run(&["policy", "test", "rules.toml", "cases.jsonl", "--json"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let said: Vec<_> =
+        done.json()["cases"].as_array().unwrap().iter().map(|case| case["said"].clone()).collect();
+    assert_eq!(said, ["allow", "allow", "none", "none", "allow"]);
+}
+
+#[test]
 fn what_the_commands_print() {
     let cli = place("allow = ['fs_read(docs/**)']\nrules = ['more.toml']");
     cli.file("rules.toml", RULES);
@@ -90,7 +117,7 @@ fn what_the_commands_print() {
     cli.file("rules.toml", RULES.replace("work/private/key\"", "work/docs/key\""));
     check("rules_check_wrong_example", &cli, &["policy", "check", "rules.toml"]);
     cli.file("more.toml", "mode = 'read-only'\ndeny = ['fs_read(docs/private/**)']\n");
-    of_user(&cli, "allow = ['fs_read(docs/**)']\ndeny = ['Fo0', 'shell']\n");
+    of_user(&cli, "allow = ['fs_read(docs/**)']\ndeny = ['other_tool', 'shell']\n");
     of_project(&cli, "allow = ['fs_write']\nask = ['fs_read(docs/b.md)']\n");
     check("rules_check_layers", &cli, &["policy", "check", "task.toml"]);
     check("rules_trust", &cli, &["policy", "trust", "."]);
@@ -121,7 +148,13 @@ fn i05_a_user_s_allow_does_not_soften_the_organisation_s_ask_or_deny() {
     let why = denied["denial"]["reason"].as_str().unwrap();
     assert!(why.contains("(organisation's rules): not here"), "{denied}");
     assert_eq!(with("mode = 'allow-listed'\nallow = ['fs_list']")["ruling"], "deny");
+    assert_eq!(with("")["error"]["exit_code"], 2, "an empty file was cut off");
     assert_eq!(with("mode = 'allow-listed'\nallow = ['fs_read']")["ruling"], "allow");
+    // What the surroundings name must be there.
+    let mut command = cli.command(&["run", "task.toml"]);
+    command.env("PROBITY_ORGANISATION_RULES", cli.work().join("gone.toml"));
+    let done = crate::cli::Running::start(command).finish();
+    assert!(done.code == Some(2) && done.err.contains("gone.toml"), "{done:?}");
 }
 
 #[test]
@@ -188,7 +221,7 @@ fn i49_files_that_cannot_be_used_stop_the_start() {
     wrong("deny = ['fs_read'", &["`rules.toml`"]);
     wrong("deny = ['fs_read()']", &["the brackets are empty"]);
     wrong("allow = ['mcp__*']", &["must name its tool in full"]);
-    wrong("deny = ['Fo0']", &["no tool of this name"]);
+    wrong("deny = ['other_tool']", &["no tool of this name"]);
     wrong("mode = 'yolo'", &["`yolo`"]);
     wrong(
         "deny = [{ rule = 'fs_read(docs/*)', match = ['fs_write(docs/a)'] }]",
@@ -201,8 +234,12 @@ fn i49_files_that_cannot_be_used_stop_the_start() {
     of_user(&cli, "");
     refused(&cli, &["run", "task.toml"], &["load the user's rules", "it states nothing"]);
     refused(&cli, &["run", "x", "--model", "rules/m.toml"], &["it states nothing"]);
-    of_user(&cli, "deny = ['Fo0']");
-    assert!(run(&cli).err.contains("the rule `Fo0` of the user's rules names no tool"), "{:?}", run(&cli));
+    of_user(&cli, "deny = ['other_tool']");
+    assert!(
+        run(&cli).err.contains("the rule `other_tool` of the user's rules names no tool"),
+        "{:?}",
+        run(&cli)
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use probity_egress::{Egress, SamePrincipal, egress_text, egress_value, one_line_
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{rules_alone, specs, tools};
+use super::{rules_alone, specs, tell, tools};
 use crate::cli::{Cli, PolicyTestArgs};
 use crate::exit::{Code, Fatal};
 use crate::policies::Policies;
@@ -58,6 +58,7 @@ pub(crate) fn test(cli: &Cli, args: &PolicyTestArgs, screen: &Screen) -> Result<
             (tools, policies)
         }
     };
+    tell(&policies, screen);
     let mut tested = Vec::new();
     for case in &cases {
         let call = case.call.freeze(&tools).map_err(|error| wrong(&args.cases, &error.to_string()))?;
