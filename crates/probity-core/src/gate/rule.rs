@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::glob::{Glob, Reading};
 use super::shell::is_unaccounted;
-use super::text::{Text, subjects};
+use super::text::{Text, addresses, command_lines, subjects};
 
 /// Bytes of one rule.
 const RULE_BYTES_MAX: usize = 4096;
@@ -27,19 +27,29 @@ pub(super) struct Rule {
     condition: Condition,
 }
 
-/// A call that many rules look at; its arguments are read once.
+/// A call that many rules look at; its arguments, commands and addresses are read once.
 pub(super) struct Seen<'a> {
     pub(super) call: &'a FrozenCall,
     arguments: OnceCell<Value>,
+    command_lines: OnceCell<Vec<Vec<String>>>,
+    addresses: OnceCell<Vec<String>>,
 }
 
 impl<'a> Seen<'a> {
     pub(super) const fn new(call: &'a FrozenCall) -> Self {
-        Self { call, arguments: OnceCell::new() }
+        Self { call, arguments: OnceCell::new(), command_lines: OnceCell::new(), addresses: OnceCell::new() }
     }
 
     pub(super) fn arguments(&self) -> &Value {
         self.arguments.get_or_init(|| self.call.arguments().to_value())
+    }
+
+    pub(super) fn addresses(&self) -> &[String] {
+        self.addresses.get_or_init(|| addresses(self.call))
+    }
+
+    pub(super) fn command_lines(&self) -> &[Vec<String>] {
+        self.command_lines.get_or_init(|| command_lines(self.call))
     }
 }
 

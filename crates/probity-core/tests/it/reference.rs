@@ -397,7 +397,7 @@ impl Lists {
 
     /// The same without what widens.
     pub(crate) fn narrowing(&self) -> Self {
-        Self { allow: Vec::new(), ..self.clone() }
+        Self { allow: Vec::new(), may_widen: true, ..self.clone() }
     }
 
     /// As the engine is given it.
