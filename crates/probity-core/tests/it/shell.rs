@@ -82,6 +82,8 @@ const PARTS: [&str; 56] = [
     "\r",
     "\u{a0}",
 ];
+/// What changes the meaning of a command that it stands before.
+const BEFORE: [&str; 8] = ["x=1 ", "! ", "eval ", "exec ", "command ", "{ ", "$x ", "\\\n"];
 const JOINTS: [&str; 14] =
     [";", "&", "&&", "||", "|", "\n", " ; ", " & ", " &&\n", " || ", " | ", "\n\n", ";;", " |& "];
 
@@ -93,6 +95,9 @@ fn line(dice: &mut Dice) -> String {
             text.push_str(dice.one_of(&JOINTS));
         }
         let name = dice.one_of(&NAMES);
+        if dice.below(12) == 0 {
+            text.push_str(dice.one_of(&BEFORE));
+        }
         match dice.below(6) {
             0 => text.push_str(&format!("'{name}'")),
             1 => text.push_str(&format!("\\{name}")),
@@ -109,28 +114,28 @@ fn line(dice: &mut Dice) -> String {
     text
 }
 
-/// Lines that the reader accepts and that start nothing but the programs of the test, with what it says of them. All that is
-/// drawn is counted.
+/// Lines that the reader accepts, with what it says of them. All that is drawn is counted.
 fn accepted(seed: u64, wanted: usize) -> Vec<(String, Argvs)> {
     let (mut dice, mut lines) = (Dice(seed), Vec::new());
-    let (mut refused, mut foreign) = (0, 0);
+    let mut refused = 0;
     while lines.len() < wanted {
-        assert!(
-            refused + foreign < wanted * 4,
-            "{refused} refused, {foreign} with other programs, {}",
-            lines.len()
-        );
+        assert!(refused < wanted * 4, "{refused} refused, {} accepted", lines.len());
         let text = line(&mut dice);
         match read_commands(&text) {
             Err(_) => refused += 1,
-            Ok(commands) if commands.iter().all(|argv| NAMES.contains(&argv[0].as_str())) => {
-                lines.push((text, commands))
-            }
-            Ok(_) => foreign += 1,
+            Ok(commands) => lines.push((text, commands)),
         }
     }
-    assert!(refused > wanted / 20, "the lines are too tame: {refused} refused");
+    let (known, refused_least) =
+        (lines.iter().filter(|(_, argvs)| argvs.iter().all(is_known)).count(), wanted / 5);
+    assert!(refused > refused_least, "the lines are too tame: {refused} refused");
+    assert!(known > wanted * 3 / 4, "too few start nothing but the programs of the test: {known}");
     lines
+}
+
+/// Whether it starts one of the programs of the test; the shells find no other.
+fn is_known(argv: &Vec<String>) -> bool {
+    NAMES.contains(&argv[0].as_str())
 }
 
 /// Runs a shell to its end within bounds of time.
@@ -191,7 +196,11 @@ fn check(shell: &str, lines: &[(String, Argvs)], [succeeding, failing]: [Vec<Arg
     for ((text, read), (succeeding, failing)) in lines.iter().zip(succeeding.iter().zip(&failing)) {
         let of = |argvs: &Argvs| argvs.iter().cloned().collect::<BTreeSet<_>>();
         let ran: BTreeSet<Vec<String>> = of(succeeding).union(&of(failing)).cloned().collect();
-        assert_eq!(of(read), ran, "{shell}: {text:?}");
+        if read.iter().all(is_known) {
+            assert_eq!(of(read), ran, "{shell}: {text:?}");
+        }
+        // Beside a program that is not there, what hangs on its success does not run.
+        assert!(ran.is_subset(&of(read)), "{shell}: {text:?}: {read:?}, and ran {ran:?}");
         for argvs in [succeeding, failing] {
             let times = |argvs: &Argvs| {
                 argvs.iter().fold(BTreeMap::new(), |mut times: BTreeMap<_, usize>, argv| {
