@@ -6,6 +6,7 @@
 mod address;
 mod example;
 mod glob;
+mod layer;
 mod layers;
 mod mode;
 mod reloadable;
@@ -17,7 +18,8 @@ mod shell;
 mod text;
 
 pub use example::{CallExample, ExampleError};
-pub use layers::{IdleRule, LayerError, LayeredRules, RuleLayer, RuleSource};
+pub use layer::LayerError;
+pub use layers::{IdleRule, LayeredRules, RuleLayer, RuleSource};
 pub use mode::{Mode, ModeError};
 pub use reloadable::ReloadableRules;
 pub use rule::RuleError;

@@ -11,6 +11,7 @@ use probity_core::{
     SHADOW_CALLS_MAX, ShadowLog, ShadowPolicy,
 };
 use probity_testkit::{Judges, ScriptedPolicy};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::reference::{Dice, Lists, Said, Scene, load, said};
@@ -352,29 +353,47 @@ fn read_only_believes_no_tool_but_the_one_that_was_declared() {
     );
 }
 
-#[test]
-fn i04_adding_a_layer_or_a_narrowing_rule_never_allows_more() {
-    let mut dice = Dice(4);
+/// Draws layers, one more, and calls; hands each call on with what is said of it without and with the additional layer.
+fn drawn(seed: u64, add: fn(&Lists) -> Lists, check: impl Fn(Said, Said, &str)) {
+    let mut dice = Dice(seed);
     for _ in 0..150 {
         let layers: Vec<Lists> = (0..=dice.below(2)).map(|_| Lists::draw(&mut dice)).collect();
-        let scenes: Vec<Scene> = (0..25).map(|_| Scene::draw(&mut dice)).collect();
-        let before = load(&layers);
-        let mut untrusted = Lists::draw(&mut dice);
-        untrusted.may_widen = false;
-        let more = load(&[layers.as_slice(), &[untrusted.clone()]].concat());
-        let narrowed = load(&[layers.as_slice(), &[untrusted.narrowing()]].concat());
-        for scene in &scenes {
-            let [was, is] = [&before, &narrowed].map(|rules| said(&rules.verdict(&scene.call())));
-            assert!(is != Said::Allow || was == Said::Allow, "{layers:?} {untrusted:?} {scene:?}");
-            let (call, others) = (scene.call(), [Said::Deny, Said::Ask, Said::Abstain, Said::Allow]);
-            let [before, more] = [&before, &more].map(|rules| said(&rules.verdict(&call)));
-            // What is not trusted narrows, whoever else judges.
-            for other in others {
-                assert!(ruling(more, other) <= ruling(before, other), "{untrusted:?} {scene:?} {other:?}");
-            }
-            assert!(more != Said::Allow || before == Said::Allow, "{untrusted:?} {scene:?}");
-            assert!(before != Said::Deny || more == Said::Deny, "{untrusted:?} {scene:?}");
+        let more = add(&Lists::draw(&mut dice));
+        let (before, after) =
+            (load(&layers), load(&[layers.as_slice(), std::slice::from_ref(&more)].concat()));
+        for _ in 0..25 {
+            let scene = Scene::draw(&mut dice);
+            let [was, is] = [&before, &after].map(|rules| said(&rules.verdict(&scene.call())));
+            check(was, is, &format!("{was:?} {is:?} {layers:?} {more:?} {scene:?}"));
         }
+    }
+}
+
+#[test]
+fn i04_adding_a_layer_of_rules_that_narrow_never_allows_more() {
+    drawn(4, Lists::narrowing, |was, is, about| assert!(is != Said::Allow || was == Said::Allow, "{about}"));
+}
+
+#[test]
+fn i50_whatever_is_not_trusted_only_narrows_whoever_else_judges() {
+    drawn(50, Lists::untrusted, |was, is, about| {
+        for other in [Said::Deny, Said::Ask, Said::Abstain, Said::Allow] {
+            assert!(ruling(is, other) <= ruling(was, other), "{other:?} {about}");
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn i49_a_file_is_loaded_whole_or_not_at_all(
+        texts in prop::collection::vec("(fs_read|pay|shell|\\*|mcp__\\*|Pay)(\\(([a-z*?{},=\\[\\]\\\\/ ]|to=){0,6}\\)?)?", 1..5),
+        list in prop::sample::select(vec!["allow", "ask", "deny"]),
+    ) {
+        let load = |texts: &[String]| rules(&[layer(RuleSource::User, &json!({ list: texts }))], Mode::UNSTATED);
+        let each = texts.iter().all(|text| load(std::slice::from_ref(text)).is_ok());
+        prop_assert_eq!(load(&texts).is_ok(), each);
     }
 }
 

@@ -127,14 +127,14 @@ fn accepted(seed: u64, wanted: usize) -> Vec<(String, Argvs)> {
         }
     }
     let (known, refused_least) =
-        (lines.iter().filter(|(_, argvs)| argvs.iter().all(is_known)).count(), wanted / 5);
+        (lines.iter().filter(|(_, argvs)| argvs.iter().all(|argv| is_known(argv))).count(), wanted / 5);
     assert!(refused > refused_least, "the lines are too tame: {refused} refused");
     assert!(known > wanted * 3 / 4, "too few start nothing but the programs of the test: {known}");
     lines
 }
 
 /// Whether it starts one of the programs of the test; the shells find no other.
-fn is_known(argv: &Vec<String>) -> bool {
+fn is_known(argv: &[String]) -> bool {
     NAMES.contains(&argv[0].as_str())
 }
 
@@ -196,7 +196,7 @@ fn check(shell: &str, lines: &[(String, Argvs)], [succeeding, failing]: [Vec<Arg
     for ((text, read), (succeeding, failing)) in lines.iter().zip(succeeding.iter().zip(&failing)) {
         let of = |argvs: &Argvs| argvs.iter().cloned().collect::<BTreeSet<_>>();
         let ran: BTreeSet<Vec<String>> = of(succeeding).union(&of(failing)).cloned().collect();
-        if read.iter().all(is_known) {
+        if read.iter().all(|argv| is_known(argv)) {
             assert_eq!(of(read), ran, "{shell}: {text:?}");
         }
         // Beside a program that is not there, what hangs on its success does not run.

@@ -146,9 +146,10 @@ fn lines(file: &TaskFile, policies: &Policies) -> Vec<Egress<probity_egress::Sam
     let rules = policies.rules.iter().flat_map(|rules| {
         let (allow, ask, deny) = counts(&policies.layers);
         let whole = line(rules, format!("{allow} allow, {ask} ask, {deny} deny, mode {}", rules.mode()));
-        // Where the task's own lists are all, there is no more to say.
-        let is_plain = policies.layers.iter().all(|layer| layer.source == RuleSource::Task);
-        let layers = if is_plain && policies.layers.len() < 2 { &[] } else { policies.layers.as_slice() };
+        // Where the task's own lists or one file are all, there is no more to say.
+        let (one, is_file) = (policies.layers.len() < 2, file.policy.folder.is_none());
+        let is_own = policies.layers.iter().all(|layer| layer.source == RuleSource::Task);
+        let layers = if one && (is_file || is_own) { &[] } else { policies.layers.as_slice() };
         std::iter::once(whole).chain(layers.iter().map(|layer| {
             let (allow, ask, deny) = counts(std::slice::from_ref(layer));
             let trust = if layer.may_widen { "" } else { " (not trusted: it only asks and denies)" };
