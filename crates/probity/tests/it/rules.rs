@@ -114,7 +114,7 @@ fn what_the_commands_print() {
     cli.file("cases.jsonl", "{\"call\":\"shell(git log)\",\"expect\":\"deny\"}\n{\"name\":\"listing\",\"call\":\"fs_list\",\"expect\":\"allow\"}\n");
     check("rules_test_wrong", &cli, &["policy", "test", "rules.toml", "cases.jsonl"]);
     check("rules_test_wrong_json", &cli, &["policy", "test", "rules.toml", "cases.jsonl", "--json"]);
-    cli.file("rules.toml", RULES.replace("work/private/key\"", "work/docs/key\""));
+    cli.file("rules.toml", RULES.replace("work/private/key", "work/docs/key"));
     check("rules_check_wrong_example", &cli, &["policy", "check", "rules.toml"]);
     cli.file("more.toml", "mode = 'read-only'\ndeny = ['fs_read(docs/private/**)']\n");
     of_user(&cli, "allow = ['fs_read(docs/**)']\ndeny = ['other_tool', 'shell']\n");
