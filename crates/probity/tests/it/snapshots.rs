@@ -37,7 +37,10 @@ fn check_text(name: &str, text: &str) {
         (r"(?m)^ +\d+\.\d{3}  ", "  [time]  "),
         (r"\b\d+ ms\b", "[n] ms"),
         (r"(?m) \d+\.\d s$", " [n] s"),
-        (r#"("(?:at_ms|ran_ms|took_ms|started_at_ms|started_at_unix_ms|expires_at_ms|expires_at_unix_ms|seq)": )\d+"#, "$1[n]"),
+        (
+            r#"("(?:at_ms|ran_ms|took_ms|started_at_ms|started_at_unix_ms|expires_at_ms|expires_at_unix_ms|seq)": )\d+"#,
+            "$1[n]",
+        ),
         (r#"("bytes": )\d+"#, "$1[n]"),
         (r"/[^\s`]*/\.tmp\w+", "[dir]"),
     ] {
@@ -72,7 +75,7 @@ fn help_is_complete() {
     for command in ["list", "show"] {
         check(&format!("help_runs_{command}"), &cli, &["runs", command, "--help"]);
     }
-    for command in ["check", "explain"] {
+    for command in ["check", "explain", "test", "trust"] {
         check(&format!("help_policy_{command}"), &cli, &["policy", command, "--help"]);
     }
     for command in ["list", "rotate"] {
