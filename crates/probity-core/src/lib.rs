@@ -15,7 +15,12 @@ pub use driver::{
     Finished, Heard, Host, Inquiry, Keeper, MemoryRedeemer, Paused, StartError, Stopped, SystemClock,
     resume_task, run_task, start_task,
 };
-pub use gate::{Otherwise, RuleError, RuleLists, RulePolicy};
+pub use gate::{
+    CallExample, ExampleError, IdleRule, LayerError, LayeredRules, Mode, ModeError, Otherwise,
+    ReloadableRules, RuleEntry, RuleError, RuleFile, RuleLayer, RuleLists, RulePolicy, RuleSource,
+    SHADOW_CALLS_MAX, SHELL_BYTES_MAX, SHELL_COMMANDS_MAX, ShadowLog, ShadowPolicy, UNACCOUNTED_COMMAND,
+    Unaccounted, command_targets, read_commands,
+};
 pub use run::{
     FirstItem, LeftBehind, Outcome, ResumeError, Resumption, Run, RunSpec, SpecError, Step, Unexpected,
 };

@@ -201,8 +201,9 @@ pub(crate) struct ResumeArgs {
 }
 
 const RESUME_HELP: &str = "\
-A call that was running when the run broke off is settled by the effect that its tool declares: what only reads, or may be
-repeated, runs again; of anything else the model is told that the outcome is unknown, and nothing is repeated.
+A call that was running when the run broke off is settled by the effect that its tool declares:
+what only reads, or may be repeated, runs again; a tool that can be asked is asked; of anything
+else the model is told that the outcome is unknown, and nothing is repeated.
 
 Example:
   probity resume 01h455";
@@ -238,8 +239,8 @@ pub(crate) struct ApproveArgs {
 }
 
 const APPROVE_HELP: &str = "\
-An answer is for one question exactly as it was shown. It counts until the question expires, for one start, and under the
-rules by which it was asked; `probity resume` asks all policies again.
+An answer is for one question exactly as it was shown. It counts until the question expires, for
+one start, and under the rules by which it was asked; `probity resume` asks all policies again.
 
 Examples:
   probity approve 01h455
@@ -314,21 +315,81 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Load a task's policies against its tools, and run nothing
+    /// Load a task's policies against its tools, or a file of rules by itself, and run nothing
     Check(PolicyCheckArgs),
     /// Say what the policies of a task would say of one call, and run nothing
     Explain(PolicyExplainArgs),
+    /// Compare what policies say of written-down calls with what is expected, and run nothing
+    Test(PolicyTestArgs),
+    /// Let the rules of a folder allow calls, as they are now
+    Trust(PolicyTrustArgs),
 }
 
+/// What lies at the organisation, the user and the folder of a task is loaded with it; a file of rules is loaded alone.
 #[derive(Debug, Args)]
 pub(crate) struct PolicyCheckArgs {
-    /// The task file
-    #[arg(value_name = "TASK.toml")]
+    /// The task file, or a file of rules
+    #[arg(value_name = "FILE.toml")]
     pub(crate) task: PathBuf,
     /// Print the Cedar schema of the task's tools instead: all that a Cedar policy can read
     #[arg(long)]
     pub(crate) schema: bool,
 }
+
+/// The calls are judged as they are written; no tool is asked what they would touch.
+#[derive(Debug, Args)]
+#[command(after_help = TEST_HELP)]
+pub(crate) struct PolicyTestArgs {
+    /// The task file, or a file of rules
+    #[arg(value_name = "FILE.toml")]
+    pub(crate) file: PathBuf,
+    /// The cases: a .toml file, or lines of JSON
+    #[arg(value_name = "CASES")]
+    pub(crate) cases: PathBuf,
+    /// As on a terminal, where a person is asked about calls that no rule covers
+    #[arg(long)]
+    pub(crate) on_terminal: bool,
+}
+
+const TEST_HELP: &str = "\
+A case has `call`, `expect` (allow, ask, deny, or none where nobody has anything to say, which a run denies), and a
+`name` if it helps:
+
+  [[case]]
+  call = \"fs_read(work/docs/a.md)\"
+  expect = \"allow\"
+
+  [[case]]
+  name = \"a link out of docs\"
+  call = { tool = \"fs_read\", path = \"work/docs/link\", resolved = \"work/private/key\" }
+  expect = \"deny\"
+
+As a line of JSON: {\"call\": \"shell(git log | head)\", \"expect\": \"allow\"}
+
+Exit codes of this command:
+    0  every case is as expected
+    1  one is not
+    2  the command line, a file, a policy or a case is wrong
+    3  something that the task needs is missing
+
+Example:
+  probity policy test .probity/rules.toml cases.toml";
+
+/// Trust is given to rules as they are, by a person.
+#[derive(Debug, Args)]
+#[command(after_help = TRUST_HELP)]
+pub(crate) struct PolicyTrustArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Take trust from it instead
+    #[arg(long)]
+    pub(crate) remove: bool,
+}
+
+const TRUST_HELP: &str = "\
+The rules are DIR/.probity/rules.toml. What they ask and deny counts without trust.
+When they change, what they allow does not count until somebody has looked again.";
 
 /// The call is checked, told to its tool and frozen as in a run; then every policy of the task is heard.
 #[derive(Debug, Args)]

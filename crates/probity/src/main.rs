@@ -89,6 +89,8 @@ async fn dispatch(cli: &Cli, screen: &Arc<Screen>) -> Result<Code, Fatal> {
         Command::Runs(RunsCommand::List(args)) => command::runs::list(cli, args, screen).await,
         Command::Runs(RunsCommand::Show(args)) => command::runs::show(cli, args, screen).await,
         Command::Policy(PolicyCommand::Check(args)) => command::policy::check(cli, args, screen),
+        Command::Policy(PolicyCommand::Test(args)) => command::policy::test(cli, args, screen),
+        Command::Policy(PolicyCommand::Trust(args)) => command::policy::trust(cli, args, screen),
         Command::Policy(PolicyCommand::Explain(args)) => command::policy::explain(cli, args, screen).await,
         Command::Doctor(args) => command::doctor::run(cli, args, screen).await,
         Command::Redact(args) => command::redact::run(cli, args, screen),

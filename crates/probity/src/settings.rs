@@ -20,6 +20,25 @@ pub(crate) fn data_dir(given: Option<PathBuf>) -> Result<PathBuf, Fatal> {
         })
 }
 
+/// The directory of the user's own rules and of the list of trusted folders: `PROBITY_CONFIG_DIR`, `$XDG_CONFIG_HOME/probity`
+/// or `~/.config/probity`.
+pub(crate) fn config_dir() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("PROBITY_CONFIG_DIR")
+        .or_else(|| {
+            variable("XDG_CONFIG_HOME").filter(|dir| dir.is_absolute()).map(|dir| dir.join("probity"))
+        })
+        .or_else(|| variable("HOME").map(|home| home.join(".config/probity")))
+}
+
+/// Where the organisation's rules lie on every machine, if it has any.
+pub(crate) const ORGANISATION_RULES: &str = "/etc/probity/rules.toml";
+
+/// One more file of the organisation's rules, which must be there: `PROBITY_ORGANISATION_RULES`. It takes nothing away.
+pub(crate) fn organisation_rules_named() -> Option<PathBuf> {
+    std::env::var_os("PROBITY_ORGANISATION_RULES").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 /// What shall be logged, from `PROBITY_LOG`.
 pub(crate) fn log_filter() -> Option<String> {
     std::env::var("PROBITY_LOG").ok().filter(|text| !text.is_empty())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use probity_cedar::CedarSource;
 use probity_cedar::limits::SOURCES_BYTES_MAX;
 use probity_contract::{ContentSetting, Limits, ModelParams, Prices};
-use probity_core::RuleLists;
+use probity_core::{Mode, RuleLists};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -106,8 +106,18 @@ pub(crate) struct PolicyTable {
     pub(crate) allow: Vec<String>,
     pub(crate) ask: Vec<String>,
     pub(crate) deny: Vec<String>,
+    /// What follows where no rule covers a call, and whether only reads may run.
+    pub(crate) mode: Mode,
+    /// Files of rules.
+    pub(crate) rules: Vec<String>,
+    /// Files of rules that are tried out: they are told of, and nothing follows.
+    pub(crate) shadow: Vec<String>,
     /// Files of Cedar policies.
     cedar: Vec<String>,
+    /// The folder of the task: the files above are named from there, and it may have rules of its own. A task without one is
+    /// judged by its own lists alone.
+    #[serde(skip)]
+    pub(crate) folder: Option<PathBuf>,
     #[serde(skip)]
     pub(crate) cedar_files: Vec<CedarFile>,
 }
@@ -121,7 +131,12 @@ pub(crate) struct CedarFile {
 }
 
 impl PolicyTable {
-    /// The rules, where there are any.
+    /// No rules but those that are there for every task in this folder.
+    pub(crate) fn of_folder(folder: &Path) -> Self {
+        Self { folder: Some(folder.to_owned()), ..Self::default() }
+    }
+
+    /// The rules of its own lists, where there are any.
     pub(crate) fn rules(&self) -> Option<RuleLists> {
         let Self { allow, ask, deny, .. } = self.clone();
         let lists = RuleLists { allow, ask, deny };
@@ -167,7 +182,11 @@ impl TaskFile {
     /// The same without its Cedar policies, for what must work before they are written.
     pub(crate) fn load_without_cedar(path: &Path) -> Result<Self, Fatal> {
         let text = read_text(path, TASK_BYTES_MAX)?;
-        Self::parse(&text, dir_of(path), &path.display().to_string())
+        let mut task = Self::parse(&text, dir_of(path), &path.display().to_string())?;
+        let dir = dir_of(path);
+        let is_here = dir.as_os_str().is_empty();
+        task.policy.folder = Some(if is_here { PathBuf::from(".") } else { dir.to_owned() });
+        Ok(task)
     }
 
     /// Gives a task with a root and without tools the ones that look at it.

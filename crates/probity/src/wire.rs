@@ -145,7 +145,11 @@ pub(crate) fn task(
     for tool in tools {
         task = task.tool(tool);
     }
-    for policy in Policies::of(&file, &specs, asks)?.into_list() {
+    let policies = Policies::of(&file, &specs, asks)?;
+    for notice in &policies.notices {
+        tracing::warn!("{notice}");
+    }
+    for policy in policies.into_list() {
         task = task.policy(policy);
     }
     if file.tools.required {

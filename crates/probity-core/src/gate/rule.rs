@@ -5,13 +5,15 @@
 //! any target in either form, whatever the case of letters, anything that could lie below, and a command also where it
 //! stands behind another (`env rm`). So a deny rule matches at least whatever an allow rule with the same text matches.
 
+use std::cell::OnceCell;
 use std::fmt;
 
 use probity_contract::{FrozenCall, Target, ToolSpec};
 use serde_json::Value;
 
 use super::glob::{Glob, Reading};
-use super::text::Text;
+use super::shell::is_unaccounted;
+use super::text::{Text, addresses, command_lines, subjects};
 
 /// Bytes of one rule.
 const RULE_BYTES_MAX: usize = 4096;
@@ -23,6 +25,32 @@ pub(super) struct Rule {
     tool_name: String,
     tool: Glob,
     condition: Condition,
+}
+
+/// A call that many rules look at; its arguments, commands and addresses are read once.
+pub(super) struct Seen<'a> {
+    pub(super) call: &'a FrozenCall,
+    arguments: OnceCell<Value>,
+    command_lines: OnceCell<Vec<Vec<String>>>,
+    addresses: OnceCell<Vec<String>>,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) const fn new(call: &'a FrozenCall) -> Self {
+        Self { call, arguments: OnceCell::new(), command_lines: OnceCell::new(), addresses: OnceCell::new() }
+    }
+
+    pub(super) fn arguments(&self) -> &Value {
+        self.arguments.get_or_init(|| self.call.arguments().to_value())
+    }
+
+    pub(super) fn addresses(&self) -> &[String] {
+        self.addresses.get_or_init(|| addresses(self.call))
+    }
+
+    pub(super) fn command_lines(&self) -> &[Vec<String>] {
+        self.command_lines.get_or_init(|| command_lines(self.call))
+    }
 }
 
 /// Why a rule cannot be used. A rule that cannot be used stops the start; it never means "no rule".
@@ -110,22 +138,80 @@ impl Rule {
         matches!(self.condition, Condition::Targets(_)) && call.targets().iter().any(reaches)
     }
 
-    pub(super) fn matches(&self, call: &FrozenCall, reading: Reading) -> bool {
+    /// Whether it allows this one of several things that a call touches.
+    fn covers(&self, call: &FrozenCall, target: &Target) -> bool {
+        let covers = matches!(&self.condition, Condition::Targets(text) if text.covers(call, target));
+        covers && self.means(call.tool().as_str(), Reading::Strict)
+    }
+
+    /// Refuses to allow tools by a wildcard: it would also allow those that a server adds tomorrow.
+    pub(super) fn check_that_it_names_its_tool(&self) -> Result<(), RuleError> {
+        match self.tool_name.contains('*') {
+            true => {
+                Err(self.refused("a rule that allows must name its tool in full, one rule for each tool"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Whether it speaks of one of these tools.
+    pub(super) fn means_any(&self, tools: &[ToolSpec]) -> bool {
+        self.tool_name == "*" || tools.iter().any(|tool| self.means(tool.name.as_str(), Reading::Loose))
+    }
+
+    pub(super) fn refused(&self, why: &str) -> RuleError {
+        RuleError { rule: one_line(&self.text), why: one_line(why) }
+    }
+
+    /// The name of the tool, or what stands for several.
+    pub(super) fn tool_name(&self) -> &str {
+        &self.tool_name
+    }
+
+    pub(super) fn matches(&self, seen: &Seen<'_>, reading: Reading) -> bool {
+        let call = seen.call;
+        // What a command line does that could not be accounted for, nobody has allowed.
+        if reading == Reading::Strict && call.targets().iter().any(is_unaccounted) {
+            return false;
+        }
         self.means(call.tool().as_str(), reading)
             && match &self.condition {
                 Condition::Any => true,
-                Condition::Targets(text) => text.matches_call(call, reading),
+                Condition::Targets(text) => text.matches_call(seen, reading),
+                // A pattern over a whole command line would say `git *` and mean `git log; rm x` as well.
+                Condition::Arguments(..) if reading == Reading::Strict && commands(call) > 1 => false,
                 Condition::Arguments(conditions, text) => {
-                    let arguments = call.arguments().to_value();
+                    let arguments = seen.arguments();
                     let holds = |(name, glob): &(String, Glob)| {
-                        find(&arguments, name).is_some_and(|value| argument_matches(value, glob, reading))
+                        find(arguments, name).is_some_and(|value| argument_matches(value, glob, reading))
                     };
                     let named = conditions.iter().all(holds);
                     // A narrowing rule is read as a pattern over the targets too, in case that was meant.
-                    named || (reading == Reading::Loose && text.matches_call(call, reading))
+                    named || (reading == Reading::Loose && text.matches_call(seen, reading))
                 }
             }
     }
+}
+
+/// The rules that together allow a call: one that matches it whole; or, where it runs several programs, one for each of them.
+pub(super) fn allowing<'a>(rules: &[&'a Rule], seen: &Seen<'_>) -> Option<Vec<&'a Rule>> {
+    let call = seen.call;
+    if let Some(rule) = rules.iter().find(|rule| rule.matches(seen, Reading::Strict)) {
+        return Some(vec![rule]);
+    }
+    let covering = |target| rules.iter().find(|rule| rule.covers(call, target)).copied();
+    let mut named: Vec<&Rule> = Vec::new();
+    for rule in (commands(call) > 1).then(|| subjects(call).map(covering))? {
+        let rule = rule?;
+        if !named.iter().any(|known| std::ptr::eq(*known, rule)) {
+            named.push(rule);
+        }
+    }
+    Some(named)
+}
+
+fn commands(call: &FrozenCall) -> usize {
+    call.targets().iter().filter(|target| matches!(target, Target::Command { .. })).count()
 }
 
 impl fmt::Display for Rule {

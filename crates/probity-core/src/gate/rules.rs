@@ -8,7 +8,8 @@ use probity_contract::{
 use serde::{Deserialize, Serialize};
 
 use super::glob::Reading;
-use super::rule::{Rule, RuleError};
+use super::rule::{Rule, RuleError, Seen, allowing};
+use super::shell::is_unaccounted;
 
 /// Rules as people write them, each `tool` or `tool(pattern)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -56,7 +57,8 @@ impl RulePolicy {
     /// Parses the lists for a task that has these tools.
     ///
     /// # Errors
-    /// When a rule cannot be read, or can match nothing: it names a tool or an argument that is not there.
+    /// When a rule cannot be read, can match nothing because it names a tool or an argument that is not there, or allows tools
+    /// by a wildcard.
     pub fn new(
         name: PolicyName,
         lists: &RuleLists,
@@ -71,6 +73,7 @@ impl RulePolicy {
             parsed.collect()
         };
         let rules = Rules { allow: parse(&lists.allow)?, ask: parse(&lists.ask)?, deny: parse(&lists.deny)? };
+        rules.allow.iter().try_for_each(Rule::check_that_it_names_its_tool)?;
         let epoch = epoch_of(lists, otherwise);
         Ok(Self { name, rules: Arc::new(rules), otherwise, epoch })
     }
@@ -78,25 +81,50 @@ impl RulePolicy {
     /// What the rules say of a call.
     #[must_use]
     pub fn verdict(&self, call: &FrozenCall) -> Verdict {
-        let first = |rules, reading| first(rules, call, reading);
+        let seen = Seen::new(call);
+        let first = |rules, reading| first(rules, &seen, reading);
         if let Some(rule) = first(&self.rules.deny, Reading::Loose) {
-            let hint = if rule.narrower_helps(call) {
-                "; the call reaches everything below its path, so try a narrower path"
-            } else {
-                ""
-            };
-            return Verdict::Deny { reason: format!("the rule `{rule}` denies it{hint}") };
+            return Verdict::Deny { reason: denied_by(rule, call) };
         }
         if let Some(rule) = first(&self.rules.ask, Reading::Loose) {
             return Verdict::Ask { reason: format!("the rule `{rule}` wants a person to decide") };
         }
-        if let Some(rule) = first(&self.rules.allow, Reading::Strict) {
-            return Verdict::Allow { reason: format!("the rule `{rule}` allows it") };
+        if let Some(rules) = allowing(&self.rules.allow.iter().collect::<Vec<_>>(), &seen) {
+            return Verdict::Allow { reason: allowed_by(&rules) };
         }
         match self.otherwise {
             Otherwise::Abstain => Verdict::Abstain,
-            Otherwise::Ask => Verdict::Ask { reason: "no rule covers this call".to_owned() },
+            Otherwise::Ask => Verdict::Ask { reason: not_covered(call).to_owned() },
         }
+    }
+}
+
+/// Which rule denies it, and what may help.
+pub(super) fn denied_by(rule: &Rule, call: &FrozenCall) -> String {
+    let hint = if rule.narrower_helps(call) {
+        "; the call reaches everything below its path, so try a narrower path"
+    } else {
+        ""
+    };
+    format!("the rule `{rule}` denies it{hint}")
+}
+
+/// Which rules allow it.
+pub(super) fn allowed_by(rules: &[&Rule]) -> String {
+    match rules {
+        [rule] => format!("the rule `{rule}` allows it"),
+        rules => {
+            let names: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+            format!("the rules {} allow its commands", names.join(", "))
+        }
+    }
+}
+
+/// Why a person is asked where no rule speaks.
+pub(super) fn not_covered(call: &FrozenCall) -> &'static str {
+    match call.targets().iter().any(is_unaccounted) {
+        true => "the command line has parts that no rule can account for",
+        false => "no rule covers this call",
     }
 }
 
@@ -114,8 +142,8 @@ fn epoch_of(lists: &RuleLists, otherwise: Otherwise) -> Digest {
     Digest::of("probity.rules-epoch.v1", &[allow, ask, deny, otherwise])
 }
 
-fn first<'a>(rules: &'a [Rule], call: &FrozenCall, reading: Reading) -> Option<&'a Rule> {
-    rules.iter().find(|rule| rule.matches(call, reading))
+fn first<'a>(rules: &'a [Rule], seen: &Seen<'_>, reading: Reading) -> Option<&'a Rule> {
+    rules.iter().find(|rule| rule.matches(seen, reading))
 }
 
 impl Policy for RulePolicy {

@@ -147,6 +147,72 @@ proptest! {
     }
 }
 
+/// What somebody does to a record who mends every checksum afterwards.
+#[derive(Debug, Clone, Copy)]
+enum Tampering {
+    Deletes,
+    Repeats,
+    Exchanges,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Entries that are deleted, repeated or put into another order, under right checksums, are noticed where the first of
+    /// them should have stood. That entries are cut off at the end is told by the missing end of the run, and an entry that
+    /// was rewritten is not noticed: that takes a signed head.
+    #[test]
+    fn i41_entries_deleted_repeated_or_exchanged_are_noticed(
+        emissions in emissions(),
+        at in any::<prop::sample::Index>(),
+        tampering in prop::sample::select(vec![Tampering::Deletes, Tampering::Repeats, Tampering::Exchanges]),
+    ) {
+        let places: Vec<usize> = (0..emissions.len())
+            .filter(|place| matches!(emissions[*place], Emission::Entry(_)))
+            .collect();
+        prop_assume!(places.len() >= 2);
+        // Not the last: nothing stands behind it that could be out of place.
+        let nth = at.index(places.len() - 1);
+        let mut changed = emissions.clone();
+        match tampering {
+            Tampering::Deletes => {
+                changed.remove(places[nth]);
+            }
+            Tampering::Repeats => changed.insert(places[nth], emissions[places[nth]].clone()),
+            Tampering::Exchanges => changed.swap(places[nth], places[nth + 1]),
+        }
+        let whole = Record::read(&bytes_of(&emissions)).unwrap().record;
+        let error = Record::read(&bytes_of(&changed)).unwrap_err();
+        prop_assert!(error.before.lines().len() <= nth + 1);
+        prop_assert!(whole.lines().starts_with(error.before.lines()) || nth == 0);
+    }
+
+    #[test]
+    fn i41_a_record_that_was_cut_is_not_one_that_ended(emissions in emissions(), cut in any::<prop::sample::Index>()) {
+        let mut script = emissions.clone();
+        let entries = script.iter().filter(|line| matches!(line, Emission::Entry(_))).count() as u64;
+        let at_ms = script.iter().rev().find_map(|line| match line {
+            Emission::Entry(entry) => Some(entry.at_ms),
+            Emission::Part(_) => None,
+        });
+        script.retain(|line| !matches!(line, Emission::Entry(Entry { fact: Fact::Ended { .. }, .. })));
+        prop_assume!(script.len() == emissions.len());
+        let fact = Fact::Ended {
+            ending: probity_contract::Ending::Answered,
+            answer: None,
+            usage: probity_contract::Usage::default(),
+            cost_usd: None,
+        };
+        script.push(Emission::Entry(Entry { seq: entries, at_ms: at_ms.unwrap_or(0), fact }));
+        let bytes = bytes_of(&script);
+        let read = Record::read(&bytes).unwrap();
+        prop_assert!(read.record.summary().is_some_and(|summary| summary.ending.is_some()));
+        let kept = cut.index(bytes.len());
+        let read = Record::read(&bytes[..kept]).unwrap();
+        prop_assert!(read.record.summary().is_none_or(|summary| summary.ending.is_none()));
+    }
+}
+
 fn refusal(emissions: &[Emission]) -> RecordErrorKind {
     Record::read(&bytes_of(emissions)).unwrap_err().cause
 }

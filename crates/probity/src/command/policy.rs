@@ -1,21 +1,28 @@
-//! `probity policy`: checks a task's policies and asks them about a call. Nothing is run.
+//! `probity policy`: checks a task's policies and asks them about calls. Nothing is run.
+
+mod cases;
+mod trust;
 
 use std::fs::File;
 use std::io::{Read, stdin};
+use std::path::Path;
 use std::sync::Arc;
 
 use probity_contract::limits::ARGS_BYTES_MAX;
 use probity_contract::{Arguments, Cancel, Label, Policy, RunId, Tool, ToolSpec};
-use probity_core::Inquiry;
+use probity_core::{Inquiry, Mode, RuleFile, RuleLayer, RuleSource};
 use probity_egress::{Egress, Words, egress_text, egress_value};
 use serde_json::{Value, json};
 
 use crate::cli::{Cli, PolicyCheckArgs, PolicyExplainArgs};
 use crate::exit::{Code, Fatal};
-use crate::policies::{Policies, schema_text};
+use crate::policies::{Policies, files, schema_text};
 use crate::render::{Explanation, Screen};
-use crate::task_file::TaskFile;
+use crate::task_file::{TaskFile, read_text};
 use crate::wire;
+
+pub(crate) use cases::test;
+pub(crate) use trust::trust;
 
 const CALL_HINT: &str = r#"write the call as {"tool": "fs_read", "arguments": {"path": "plan.md"}}"#;
 
@@ -30,20 +37,47 @@ pub(crate) fn check(cli: &Cli, args: &PolicyCheckArgs, screen: &Screen) -> Resul
         }
         return Ok(Code::Ok);
     }
-    let mut file = TaskFile::load(&args.task)?;
-    let tools = tools(&mut file)?;
-    let policies = Policies::of(&file, &specs(&tools), false)?;
+    let (file, policies) = match rules_alone(&args.task)? {
+        Some(layer) => (TaskFile::default(), Policies::alone(layer, Mode::UNSTATED)?),
+        None => {
+            let mut file = TaskFile::load(&args.task)?;
+            let tools = tools(&mut file)?;
+            let policies = Policies::of(&file, &specs(&tools), false)?;
+            (file, policies)
+        }
+    };
     match cli.json {
-        true => screen.json(&egress_value(&json!({ "policies": described(&file, &policies) }))),
-        false => lines(&file, &policies).iter().for_each(|line| screen.out(line)),
+        true => {
+            let value = json!({ "policies": described(&file, &policies), "notices": policies.notices });
+            screen.json(&egress_value(&value));
+        }
+        false => {
+            lines(&file, &policies).iter().for_each(|line| screen.out(line));
+            policies.notices.iter().for_each(|notice| screen.out(&egress_text(&format!("note: {notice}"))));
+        }
     }
     Ok(Code::Ok)
+}
+
+/// The file as a layer of rules, where it is one: nothing stands in it that only a task has.
+fn rules_alone(path: &Path) -> Result<Option<RuleLayer>, Fatal> {
+    let said = path.display().to_string();
+    let text = read_text(path, files::RULE_FILE_BYTES_MAX)?;
+    // What is no TOML at all is told by whoever reads a task file.
+    let Ok(table) = text.parse::<toml::Table>() else { return Ok(None) };
+    if !table.keys().all(|key| matches!(key.as_str(), "mode" | "allow" | "ask" | "deny")) {
+        return Ok(None);
+    }
+    let layer = |file| RuleLayer { source: RuleSource::User, file_name: said.clone(), file, may_widen: true };
+    files::read(path, &said).map(|file| Some(layer(file)))
 }
 
 pub(crate) async fn explain(cli: &Cli, args: &PolicyExplainArgs, screen: &Screen) -> Result<Code, Fatal> {
     let mut file = TaskFile::load(&args.task)?;
     let tools = tools(&mut file)?;
-    let policies = Policies::of(&file, &specs(&tools), args.on_terminal)?.into_list();
+    let policies = Policies::of(&file, &specs(&tools), args.on_terminal)?;
+    tell(&policies, screen);
+    let policies = policies.into_list();
     let (tool, arguments) = read_call(&args.call)?;
     let inquiry = Inquiry {
         run: RunId::new("explained").map_err(|error| Fatal::of(Code::Failed, &error))?,
@@ -71,15 +105,30 @@ fn tools(file: &mut TaskFile) -> Result<Vec<Arc<dyn Tool>>, Fatal> {
     wire::tools(&file.tools)
 }
 
+/// Tells what a person should know of the policies, beside what the command prints.
+fn tell(policies: &Policies, screen: &Screen) {
+    policies.notices.iter().for_each(|notice| screen.tell(&egress_text(&format!("note: {notice}"))));
+}
+
 fn specs(tools: &[Arc<dyn Tool>]) -> Vec<ToolSpec> {
     tools.iter().map(|tool| tool.spec().clone()).collect()
 }
 
 fn described(file: &TaskFile, policies: &Policies) -> Vec<Value> {
     let rules = policies.rules.as_ref().map(|rules| {
-        let table = &file.policy;
-        let (allow, ask, deny) = (table.allow.len(), table.ask.len(), table.deny.len());
-        json!({ "name": rules.name(), "epoch": rules.epoch(), "allow": allow, "ask": ask, "deny": deny })
+        let (allow, ask, deny) = counts(&policies.layers);
+        let layer = |layer: &RuleLayer| {
+            let (allow, ask, deny) = counts(std::slice::from_ref(layer));
+            json!({
+                "source": source(layer), "file": layer.file_name, "mode": layer.file.mode, "trusted": layer.may_widen,
+                "allow": allow, "ask": ask, "deny": deny,
+            })
+        };
+        let layers: Vec<Value> = policies.layers.iter().map(layer).collect();
+        json!({
+            "name": rules.name(), "epoch": rules.epoch(), "mode": rules.mode(), "layers": layers,
+            "allow": allow, "ask": ask, "deny": deny,
+        })
     });
     let cedar = policies.cedar.as_ref().map(|cedar| {
         let files: Vec<&str> = file.policy.cedar_files.iter().map(|file| file.source.name.as_str()).collect();
@@ -94,10 +143,23 @@ fn lines(file: &TaskFile, policies: &Policies) -> Vec<Egress<probity_egress::Sam
     let line = |policy: &dyn Policy, counts: String| {
         egress_text(&format!("{}: {counts} (epoch {})", policy.name(), policy.epoch().short()))
     };
-    let rules = policies.rules.as_ref().map(|rules| {
-        let table = &file.policy;
-        let (allow, ask, deny) = (table.allow.len(), table.ask.len(), table.deny.len());
-        line(rules, format!("{allow} allow, {ask} ask, {deny} deny"))
+    let rules = policies.rules.iter().flat_map(|rules| {
+        let (allow, ask, deny) = counts(&policies.layers);
+        let whole = line(rules, format!("{allow} allow, {ask} ask, {deny} deny, mode {}", rules.mode()));
+        // Where the task's own lists or one file are all, there is no more to say.
+        let (one, is_file) = (policies.layers.len() < 2, file.policy.folder.is_none());
+        let is_own = policies.layers.iter().all(|layer| layer.source == RuleSource::Task);
+        let layers = if one && (is_file || is_own) { &[] } else { policies.layers.as_slice() };
+        std::iter::once(whole).chain(layers.iter().map(|layer| {
+            let (allow, ask, deny) = counts(std::slice::from_ref(layer));
+            let trust = if layer.may_widen { "" } else { " (not trusted: it only asks and denies)" };
+            let mode = match layer.file.mode {
+                Mode::UNSTATED => String::new(),
+                mode => format!(", mode {mode}"),
+            };
+            let (of, name) = (layer.source, &layer.file_name);
+            egress_text(&format!("  the {of} {name}: {allow} allow, {ask} ask, {deny} deny{mode}{trust}"))
+        }))
     });
     let cedar = policies.cedar.as_ref().map(|cedar| {
         let (count, files) = (cedar.policy_count(), file.policy.cedar_files.len());
@@ -105,11 +167,27 @@ fn lines(file: &TaskFile, policies: &Policies) -> Vec<Egress<probity_egress::Sam
             (if count == 1 { "policy" } else { "policies" }, if files == 1 { "file" } else { "files" });
         line(cedar, format!("{count} {policies} in {files} {names}"))
     });
-    let mut lines: Vec<_> = rules.into_iter().chain(cedar).collect();
+    let mut lines: Vec<_> = rules.chain(cedar).collect();
     if lines.is_empty() {
         lines.push(Egress::fixed("no policy: no tool runs, unless a person on a terminal approves the call"));
     }
     lines
+}
+
+/// How many rules allow, ask and deny.
+fn counts(layers: &[RuleLayer]) -> (usize, usize, usize) {
+    let count = |list: fn(&RuleFile) -> usize| layers.iter().map(|layer| list(&layer.file)).sum();
+    (count(|file| file.allow.len()), count(|file| file.ask.len()), count(|file| file.deny.len()))
+}
+
+/// Who wrote a layer, in one word.
+const fn source(layer: &RuleLayer) -> &'static str {
+    match layer.source {
+        RuleSource::Organisation => "organisation",
+        RuleSource::User => "user",
+        RuleSource::Project => "project",
+        RuleSource::Task => "task",
+    }
 }
 
 /// The tool's name and the arguments, as a model would write them.

@@ -17,7 +17,7 @@ use crate::cli::{Cli, RunArgs};
 use crate::exit::{Code, Fatal};
 use crate::keeping::{SealedKeeper, Started};
 use crate::render::{FailureTeller, Questions, Report, Screen, TerminalApprover, Watcher};
-use crate::task_file::{self, ContextEntry, HostEntry, RootEntry, TaskFile};
+use crate::task_file::{self, ContextEntry, HostEntry, PolicyTable, RootEntry, TaskFile};
 use crate::{interrupt, keys, settings, wire};
 
 pub(crate) async fn run(cli: &Cli, args: &RunArgs, screen: Arc<Screen>) -> Result<Code, Fatal> {
@@ -274,7 +274,8 @@ pub(crate) fn task_file(args: &RunArgs) -> Result<TaskFile, Fatal> {
         )
         .hint("to give the model a file to read, use --context NAME=FILE"));
     } else {
-        TaskFile { prompt: args.task.clone(), ..TaskFile::default() }
+        let policy = PolicyTable::of_folder(Path::new("."));
+        TaskFile { prompt: args.task.clone(), policy, ..TaskFile::default() }
     };
     if file.prompt.trim().is_empty() {
         return Err(Fatal::new(Code::Usage, "read the prompt: it is empty"));

@@ -1,13 +1,15 @@
-//! The policies of a task: its rules, and its Cedar policies.
+//! The policies of a task: rules of several authors, and its Cedar policies.
 
+pub(crate) mod files;
 mod places;
+mod shadow;
+pub(crate) mod trust;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use probity_cedar::{CedarError, CedarPolicy, CedarSource};
 use probity_contract::{Policy, PolicyName, ToolSpec};
-use probity_core::{Otherwise, RulePolicy};
+use probity_core::{LayeredRules, Mode, RuleEntry, RuleFile, RuleLayer, RuleSource, ShadowPolicy};
 
 use crate::exit::{Code, Fatal};
 use crate::task_file::{CedarFile, RootEntry, TaskFile};
@@ -16,39 +18,96 @@ use crate::task_file::{CedarFile, RootEntry, TaskFile};
 const RULES_POLICY: &str = "rules";
 /// The name under which its Cedar policies do.
 const CEDAR_POLICY: &str = "cedar";
+/// The name under which rules are tried out.
+const SHADOW_POLICY: &str = "shadow";
+/// What the task's own lists are called in messages.
+const OWN_LISTS: &str = "[policy]";
+
+/// The tools that any task may have.
+const BUILT_IN: [&str; 7] = ["fs_list", "fs_read", "fs_search", "fs_write", "fs_edit", "shell", "http_get"];
 
 /// Who judges the calls of a task. Where it is nobody, no tool runs.
 pub(crate) struct Policies {
-    pub(crate) rules: Option<RulePolicy>,
+    pub(crate) rules: Option<LayeredRules>,
+    /// The layers of the rules, in the order of their authors.
+    pub(crate) layers: Vec<RuleLayer>,
     pub(crate) cedar: Option<CedarPolicy>,
+    shadow: Option<LayeredRules>,
+    /// What a person should know of them.
+    pub(crate) notices: Vec<String>,
 }
 
 impl Policies {
-    /// The policies that a task file states, for a task with these tools. Where `asks` is true a person is asked about calls
-    /// that no rule covers.
+    /// The policies that a task file states and that are there for every task, for one with these tools. Where `asks` is true a
+    /// person is asked about calls that no rule covers.
     pub(crate) fn of(file: &TaskFile, tools: &[ToolSpec], asks: bool) -> Result<Self, Fatal> {
-        let lists = file.policy.rules();
+        let (mut layers, mut notices) = files::layers(file)?;
+        layers.extend(file.policy.rules().map(|lists| {
+            let list = |rules: Vec<String>| rules.into_iter().map(RuleEntry::from).collect();
+            let (allow, ask, deny) = (list(lists.allow), list(lists.ask), list(lists.deny));
+            let file = RuleFile { mode: Mode::UNSTATED, allow, ask, deny };
+            RuleLayer { source: RuleSource::Task, file_name: OWN_LISTS.to_owned(), file, may_widen: true }
+        }));
+        let stated = file.policy.mode;
         // Without rules and without a person the rules have nothing to say; they would only seem to be there.
-        let rules = if lists.is_some() || asks {
-            let otherwise = if asks { Otherwise::Ask } else { Otherwise::Abstain };
-            let policy = RulePolicy::new(name(RULES_POLICY)?, &lists.unwrap_or_default(), tools, otherwise);
-            let hint = "a rule is `tool` or `tool(pattern)`, for example fs_read(work/docs/**)";
-            Some(policy.map_err(|error| Fatal::of(Code::Usage, &error).hint(hint))?)
+        let rules = if !layers.is_empty() || asks || stated != Mode::UNSTATED {
+            let base = if asks { Mode::ASK } else { Mode::DENY };
+            Some(layered(RULES_POLICY, &layers, tools, base.and(stated))?)
         } else {
             None
+        };
+        for idle in rules.iter().flat_map(LayeredRules::idle_rules) {
+            // A file for many tasks speaks of tools that one of them does not have; of others it may only seem to.
+            if !BUILT_IN.contains(&idle.tool.as_str()) && idle.tool != "*" {
+                notices.push(format!(
+                    "the rule `{}` of the {} rules names no tool of this task and none that is built in",
+                    idle.rule, idle.source
+                ));
+            }
+        }
+        let shadow = match (file.policy.shadow.as_slice(), &file.policy.folder) {
+            ([], _) | (_, None) => None,
+            (names, Some(folder)) => {
+                let tried = names.iter().map(|name| files::of_task(name, folder, &file.tools.roots));
+                let tried = tried.collect::<Result<Vec<_>, _>>()?;
+                Some(layered(SHADOW_POLICY, &tried, tools, Mode::UNSTATED)?)
+            }
         };
         let cedar = match file.policy.cedar_files.as_slice() {
             [] => None,
             files => Some(cedar(files, &file.tools.roots, tools)?),
         };
-        Ok(Self { rules, cedar })
+        Ok(Self { rules, layers, cedar, shadow, notices })
+    }
+
+    /// The rules of one file and nothing else, whatever tools a task has.
+    pub(crate) fn alone(layer: RuleLayer, mode: Mode) -> Result<Self, Fatal> {
+        let layers = vec![layer];
+        let rules = Some(layered(RULES_POLICY, &layers, &[], mode)?);
+        Ok(Self { rules, layers, cedar: None, shadow: None, notices: Vec::new() })
     }
 
     pub(crate) fn into_list(self) -> Vec<Arc<dyn Policy>> {
         let rules = self.rules.map(|policy| Arc::new(policy) as Arc<dyn Policy>);
         let cedar = self.cedar.map(|policy| Arc::new(policy) as Arc<dyn Policy>);
-        rules.into_iter().chain(cedar).collect()
+        let shadow = self.shadow.map(|policy| {
+            let policy = ShadowPolicy::new(Arc::new(policy), Arc::new(shadow::Teller));
+            Arc::new(policy) as Arc<dyn Policy>
+        });
+        rules.into_iter().chain(cedar).chain(shadow).collect()
     }
+}
+
+/// The rules of these layers.
+pub(crate) fn layered(
+    name_said: &str,
+    layers: &[RuleLayer],
+    tools: &[ToolSpec],
+    mode: Mode,
+) -> Result<LayeredRules, Fatal> {
+    let rules = LayeredRules::new(name(name_said)?, layers, tools, mode);
+    let hint = "a rule is `tool` or `tool(pattern)`, for example fs_read(work/docs/**)";
+    rules.map_err(|error| Fatal::of(Code::Usage, &error).hint(hint))
 }
 
 /// The Cedar schema of these tools.
@@ -58,7 +117,10 @@ pub(crate) fn schema_text(tools: &[ToolSpec]) -> Result<String, Fatal> {
 }
 
 fn cedar(files: &[CedarFile], roots: &[RootEntry], tools: &[ToolSpec]) -> Result<CedarPolicy, Fatal> {
-    files.iter().try_for_each(|file| is_out_of_reach(file, roots))?;
+    files.iter().try_for_each(|file| {
+        let what = format!("the Cedar policies `{}`", file.source.name);
+        files::is_out_of_reach(&what, &file.path, roots)
+    })?;
     let sources: Vec<CedarSource> = files.iter().map(|file| file.source.clone()).collect();
     CedarPolicy::new(name(CEDAR_POLICY)?, &sources, tools).map_err(|error| refused(&error))
 }
@@ -67,28 +129,6 @@ fn refused(error: &CedarError) -> Fatal {
     let hint =
         format!("{}; `probity policy check TASK.toml --schema` shows what a policy can read", error.hint());
     Fatal::of(Code::Usage, error).hint(&hint)
-}
-
-/// Refuses a file that a tool could change: the next run would be judged by what this one wrote.
-fn is_out_of_reach(file: &CedarFile, roots: &[RootEntry]) -> Result<(), Fatal> {
-    let said = &file.source.name;
-    let failed = |path: &Path, error: std::io::Error| {
-        let words = format!("find out where the Cedar policies `{said}` lie: `{}`: {error}", path.display());
-        Fatal::new(Code::Usage, &words)
-    };
-    let places = places::on_the_way_to(&file.path).map_err(|error| failed(&file.path, error))?;
-    for root in roots.iter().filter(|root| root.write) {
-        let top = root.path.canonicalize().map_err(|error| failed(&root.path, error))?;
-        if places.iter().any(|place| place.starts_with(&top) && *place != top) {
-            let words = format!(
-                "use the Cedar policies `{said}`: they lie in the root `{}`, which tools may write",
-                root.name
-            );
-            return Err(Fatal::new(Code::Usage, &words)
-                .hint("move the file, and every link to it, out of all roots that tools may write"));
-        }
-    }
-    Ok(())
 }
 
 fn name(name: &str) -> Result<PolicyName, Fatal> {

@@ -13,6 +13,13 @@ const LINKS_MAX: usize = 40;
 /// Who can change any of them can change where the path leads. Comparing the canonical end alone would miss the links. It
 /// does not see a second name (hard link) of the file.
 pub(super) fn on_the_way_to(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let passed = on_the_way_to_what_may_come(path)?;
+    passed.last().map_or(Ok(()), |end| end.symlink_metadata().map(drop))?;
+    Ok(passed)
+}
+
+/// The same of what may not be there yet, or only the first part of the way to it: where it would be.
+pub(super) fn on_the_way_to_what_may_come(path: &Path) -> io::Result<Vec<PathBuf>> {
     let path = std::path::absolute(path)?;
     let mut left: VecDeque<OsString> = parts(&path).collect();
     let (mut at, mut passed, mut links) = (PathBuf::from("/"), Vec::new(), 0);
@@ -23,7 +30,12 @@ pub(super) fn on_the_way_to(path: &Path) -> io::Result<Vec<PathBuf>> {
         }
         let entry = at.join(&part);
         passed.push(entry.clone());
-        if !entry.symlink_metadata()?.is_symlink() {
+        let is_link = match entry.symlink_metadata() {
+            Ok(found) => found.is_symlink(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(error),
+        };
+        if !is_link {
             at = entry;
             continue;
         }

@@ -30,4 +30,16 @@ fn a_way_without_an_end_is_an_error() {
     symlink("a", dir.path().join("b")).unwrap();
     assert!(on_the_way_to(&dir.path().join("a")).is_err());
     assert!(on_the_way_to(&dir.path().join("gone")).is_err());
+    assert!(on_the_way_to_what_may_come(&dir.path().join("a")).is_err());
+}
+
+#[test]
+fn of_what_is_not_there_it_tells_where_it_would_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    fs::create_dir(top.join("real")).unwrap();
+    symlink("real/later", top.join("link")).unwrap();
+    let passed = on_the_way_to_what_may_come(&top.join("link/deep/x")).unwrap();
+    let wanted = ["link", "real", "real/later", "real/later/deep/x"].map(|name| top.join(name));
+    assert!(wanted.iter().all(|place| passed.contains(place)), "{passed:?}");
 }

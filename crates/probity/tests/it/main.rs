@@ -21,6 +21,7 @@ mod real_model;
 mod records;
 mod redact;
 mod redact_jsonl;
+mod rules;
 mod scenarios;
 mod server;
 mod snapshots;

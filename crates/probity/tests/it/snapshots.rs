@@ -29,6 +29,7 @@ fn check_text(name: &str, text: &str) {
     for (pattern, stand_in) in [
         (r"\b01[0-9a-hjkmnp-z]{16}\b", "[run]"),
         (r"\b[0-9a-f]{64}\b", "[digest]"),
+        (r"\b[0-9a-f]{16}\b", "[question]"),
         (r"\(epoch [0-9a-f]{12}\)", "(epoch [digest])"),
         (r"(frozen +c\d+ +)[0-9a-f]{12}", "$1[digest]"),
         (r#"(words": ")[0-9a-f]{12}""#, "$1[digest]\""),
@@ -36,7 +37,10 @@ fn check_text(name: &str, text: &str) {
         (r"(?m)^ +\d+\.\d{3}  ", "  [time]  "),
         (r"\b\d+ ms\b", "[n] ms"),
         (r"(?m) \d+\.\d s$", " [n] s"),
-        (r#"("(?:at_ms|ran_ms|took_ms|started_at_ms|started_at_unix_ms|expires_at_ms|seq)": )\d+"#, "$1[n]"),
+        (
+            r#"("(?:at_ms|ran_ms|took_ms|started_at_ms|started_at_unix_ms|expires_at_ms|expires_at_unix_ms|seq)": )\d+"#,
+            "$1[n]",
+        ),
         (r#"("bytes": )\d+"#, "$1[n]"),
         (r"/[^\s`]*/\.tmp\w+", "[dir]"),
     ] {
@@ -65,14 +69,17 @@ fn call_of(line: &str) -> Option<u32> {
 fn help_is_complete() {
     let cli = Cli::new();
     check("help", &cli, &["--help"]);
-    for command in ["run", "demo", "doctor", "policy", "redact", "runs"] {
+    for command in ["run", "resume", "approve", "key", "demo", "doctor", "policy", "redact", "runs"] {
         check(&format!("help_{command}"), &cli, &[command, "--help"]);
     }
     for command in ["list", "show"] {
         check(&format!("help_runs_{command}"), &cli, &["runs", command, "--help"]);
     }
-    for command in ["check", "explain"] {
+    for command in ["check", "explain", "test", "trust"] {
         check(&format!("help_policy_{command}"), &cli, &["policy", command, "--help"]);
+    }
+    for command in ["list", "rotate"] {
+        check(&format!("help_key_{command}"), &cli, &["key", command, "--help"]);
     }
     let version = cli.run(&["--version"]);
     assert_eq!(version.out, format!("probity {}\n", env!("CARGO_PKG_VERSION")));
@@ -93,6 +100,31 @@ fn the_demo_and_its_record() {
         moments.sort_by_key(|moment| moment["call"].as_u64());
     });
     check_text("runs_show_json", &serde_json::to_string_pretty(&shown).unwrap());
+}
+
+#[test]
+fn a_run_that_pauses_and_its_question() {
+    let cli = Cli::new();
+    cli.file(
+        "m.toml",
+        "[[rule]]\nname = 'act'\nunless = [{ kind = 'tool_result' }]\n\
+         call = [{ tool = 'fs_write', arguments = { path = 'there.txt', content = 'words' } }]\n\
+         [[rule]]\nname = 'say'\ntext = 'done'\n",
+    );
+    cli.file("room/there.txt", "there\n");
+    cli.file(
+        "task.toml",
+        "model = 'rules/m.toml'\nprompt = 'x'\n[tools]\nuse = ['fs_write']\n\
+         roots = [{ name = 'room', path = 'room', write = true }]\n[policy]\nask = ['fs_write']\n",
+    );
+    check("paused", &cli, &["run", "task.toml"]);
+    let run = cli.record().start().unwrap().run.as_str().to_owned();
+    let shown = cli.run(&["approve", &run, "--json"]);
+    check_done("approve_json", &["approve", &run, "--json"], &shown);
+    let question = shown.json()["questions"][0]["question"].as_str().unwrap().to_owned();
+    check("approve_yes", &cli, &["approve", &run, &question, "--yes"]);
+    check("resume", &cli, &["resume", &run]);
+    check("resume_ended", &cli, &["resume", &run]);
 }
 
 #[test]

@@ -13,12 +13,11 @@ use probity_testkit::{
 };
 use serde_json::{Value, json};
 
-use super::Checked;
 use super::resuming;
 use super::stage::{Decision, Stage, expects, in_root, scripted_tool, stage, tool_name, wanted};
 use super::words::{says, unescaped};
 
-pub(super) async fn check(row: &ScenarioRow) -> Checked {
+pub(super) async fn check(row: &ScenarioRow) {
     if row.seat == "resume" && says(row, &["flip", "splice", "older"]) {
         resuming::tampered(row);
     } else if row.seat == "resume" && says(row, &["fabricat", "forged", "history"]) {
@@ -58,7 +57,6 @@ pub(super) async fn check(row: &ScenarioRow) -> Checked {
     } else {
         panic!("nobody reads the event `{}`", row.event);
     }
-    Checked::Held
 }
 
 /// The row's call before a policy that asks.

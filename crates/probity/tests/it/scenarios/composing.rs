@@ -6,11 +6,10 @@ use probity_contract::{Answer, Bench, Level, Opinion, Roster, Ruling, Said, Seat
 use probity_testkit::{Judges, ScenarioRow, ScriptedApprover, ScriptedPolicy, policy_name, principal};
 use serde_json::Value;
 
-use super::Checked;
 use super::stage::{Decision, Seen, expects, scripted_tool, stage, tool_name, wanted};
 use super::words::{Clause, Does, clauses, policy, rules, says};
 
-pub(super) async fn check(row: &ScenarioRow) -> Checked {
+pub(super) async fn check(row: &ScenarioRow) {
     if says(row, &["monoton", "a set d", "add any policy"]) {
         expects(row, &[">=", "monoton", "never more permissive"]);
         monotone();
@@ -19,7 +18,6 @@ pub(super) async fn check(row: &ScenarioRow) -> Checked {
     } else {
         in_every_order(row).await;
     }
-    Checked::Held
 }
 
 /// Plays the policies in every order, in the task and above it; a clause with a pattern is a rule.

@@ -8,13 +8,12 @@ use probity_contract::{Effect, ModelCallId, Opinion, ReplyPart, Said, Tool as _,
 use probity_core::{Otherwise, RuleLists, RulePolicy, Run, SpecError, StartError, Task};
 use probity_testkit::{Acts, ScenarioRow, ScriptedModel, ScriptedTool, Turn, policy_name, principal, run_id};
 
-use super::Checked;
 use super::desk::{Desk, Owed, answered, finished, judged, not_known, replied, spec, told, tool};
 use super::stage::{Decision, scripted_tool, stage, tool_name, wanted};
 use super::words::says;
 use crate::cli::Cli;
 
-pub(super) async fn check(row: &ScenarioRow) -> Checked {
+pub(super) async fn check(row: &ScenarioRow) {
     if says(row, &["digest", "list_changed", "description"]) {
         redefined(row);
     } else if says(row, &["both expose", "collision", "metadata", "readonlyhint"]) {
@@ -26,7 +25,6 @@ pub(super) async fn check(row: &ScenarioRow) -> Checked {
     } else {
         panic!("nobody reads the event `{}`", row.event);
     }
-    Checked::Held
 }
 
 /// A tool that is defined anew is another tool: what was approved for the old one, once or for more, is void.

@@ -10,11 +10,10 @@ use probity_testkit::{
 };
 use serde_json::json;
 
-use super::Checked;
 use super::stage::{Decision, Seen, Stage, scripted_tool, stage, tool_name, wanted};
 use super::words::{Clause, Does, When, clauses, plays, policy, says};
 
-pub(super) async fn check(row: &ScenarioRow) -> Checked {
+pub(super) async fn check(row: &ScenarioRow) {
     let expected = wanted(row.expected("decision").expect("a decision"));
     if says(row, &["no policy", "zero policies", "empty policy set"]) {
         without_policies(row).await;
@@ -28,7 +27,6 @@ pub(super) async fn check(row: &ScenarioRow) -> Checked {
             played(row, &clauses, play).await.expect(row);
         }
     }
-    Checked::Held
 }
 
 fn set(row: &ScenarioRow) -> (Stage, ScriptedTool) {

@@ -11,29 +11,54 @@ use probity_testkit::{Judges, ScenarioRow, ScriptedPolicy, ScriptedTool, Turn, p
 use probity_tools::{AllowedHost, HttpConfig, HttpGetTool, Root, fs_tools};
 use serde_json::{Value, json};
 
-use super::Checked;
 use super::stage::{ROOT, Seen, Stage, below_root, expects, stage, wanted};
 
-pub(super) async fn check(row: &ScenarioRow) -> Checked {
+pub(super) async fn check(row: &ScenarioRow) {
     if row.seat == "load" {
-        unusable_rules(row);
-        return Checked::Held;
+        return unusable_rules(row);
     }
     match row.tool() {
-        "shell" => return shell_strings(row),
+        "shell" => command_lines(row).await,
         "fetch" => addresses(row).await,
         _ => paths(row).await,
     }
-    Checked::Held
 }
 
-/// How a shell reads a string: commands behind commands, words that only look like words, more than can be looked at.
-///
-/// Here is where rows about command strings are to be played once rules read them. Until then a `shell` tool takes a list
-/// of words and no shell reads it.
-const fn shell_strings(_row: &ScenarioRow) -> Checked {
-    Checked::Waits("rules do not read command strings yet")
+/// How a shell reads a string: commands behind commands, words that only look like words, more than can be looked at. A
+/// tool that takes such a string, before rules; a person is asked about what no rule covers.
+async fn command_lines(row: &ScenarioRow) {
+    let command = row.arguments()["command"].as_str().expect("a command").to_owned();
+    let mut lists = RuleLists::default();
+    for sentence in row.policies() {
+        let lower = sentence.to_lowercase();
+        if lower.contains("auto-allow") || lower.contains("read-only") {
+            lists.allow.extend(READING.map(|program| format!("shell({program} *)")));
+        } else if lower.contains("the last one is denied") {
+            // What comes before is allowed by name.
+            let commands: Vec<&str> = command.split(';').collect();
+            let program = |command: &str| command.split_whitespace().next().unwrap_or_default().to_owned();
+            let (last, before) = commands.split_last().expect("a command");
+            lists.deny.push(format!("shell({} *)", program(last)));
+            lists.allow.extend(before.iter().map(|command| format!("shell({})", program(command))));
+            lists.allow.dedup();
+        } else {
+            let said = said(sentence).unwrap_or_else(|| panic!("nobody reads the rule `{sentence}`"));
+            let rule = format!("shell({})", said.pattern.trim_matches('\''));
+            match said.list {
+                "allow" => lists.allow.push(rule),
+                "ask" => lists.ask.push(rule),
+                _ => lists.deny.push(rule),
+            }
+        }
+    }
+    let tool = super::stage::scripted_tool(row);
+    let rules =
+        RulePolicy::new(policy_name("rules"), &lists, &[tool.spec().clone()], Otherwise::Ask).unwrap();
+    stage(row, "shell", &row.arguments()).tool(&tool).policy(rules).play().await.expect(row);
 }
+
+/// Programs that a set of rules allows that shall only read.
+const READING: [&str; 6] = ["ls", "cat", "find", "grep", "head", "git log"];
 
 /// A rule of a row: which list it is for, the word for its tool, and its pattern.
 struct Said {

@@ -7,7 +7,7 @@ use probity_contract::{
     Access, Approver, Cancel, Clock, Content, ContentSetting, DenialCode, Effect, Emission, Ending, Fact,
     FailureLane, Policy, Target, Tool,
 };
-use probity_core::{Finished, Host, SystemClock, Task, run_task};
+use probity_core::{Finished, Host, SystemClock, Task, command_targets, run_task};
 use probity_testkit::{
     Acts, MemoryJournal, ScenarioRow, ScriptedModel, ScriptedTool, Turn, Watcher, fake_token, principal,
     run_id,
@@ -59,8 +59,7 @@ fn targets(arguments: &Value, access: Access) -> Vec<Target> {
         targets.push(Target::Path { root, path, resolved, access, recursive: false });
     }
     if let Some(command) = text("command") {
-        let argv = command.split_whitespace().map(str::to_owned).collect();
-        targets.push(Target::Command { argv });
+        targets.extend(command_targets(command));
     }
     targets
 }
@@ -110,7 +109,7 @@ impl Stage {
 
     pub(super) async fn play(self) -> Seen {
         let model = ScriptedModel::new(self.turns);
-        let mut task = Task::new(Arc::new(model.clone()), principal("ada"), "do it").content(self.content);
+        let mut task = Task::new(Arc::new(model), principal("ada"), "do it").content(self.content);
         for tool in self.tools {
             task = task.tool(tool);
         }
@@ -132,7 +131,7 @@ impl Stage {
         let running = run_task(task.limits(limits), run_id("run"), host);
         let ended = tokio::time::timeout(std::time::Duration::from_secs(30), running).await;
         let finished = ended.expect("the run hangs").expect("the run starts");
-        Seen { finished, model, watcher: self.watcher, journal: self.journal }
+        Seen { finished, watcher: self.watcher, journal: self.journal }
     }
 }
 
@@ -147,7 +146,6 @@ pub(super) enum Decision {
 
 pub(super) struct Seen {
     pub finished: Finished,
-    pub model: ScriptedModel,
     pub watcher: Watcher,
     pub journal: MemoryJournal,
 }
