@@ -46,7 +46,7 @@ pub(super) async fn check(row: &ScenarioRow) {
         superseded(row).await;
     } else if says(row, &["denied for the session", "session deny", "retries"]) {
         refused_for_good(row).await;
-    } else if says(row, &["shown", "view", "display", "bidi", "truncat", "invisible"]) {
+    } else if says(row, &["shown", "view", "display", "bidi", "truncated", "truncation", "invisible"]) {
         views(row);
     } else if says(row, &["remember", "always allow", "for the session"]) {
         remembered(row).await;

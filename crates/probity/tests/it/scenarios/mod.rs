@@ -4,6 +4,8 @@
 //! here read these words and know nothing of single rows: a kind of policy or event that nobody reads fails the test, and
 //! says so.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "tests")]
+
 mod approving;
 mod auditing;
 mod cells;

@@ -266,7 +266,12 @@ fn answer(named: &str) -> String {
         r#"["allow"]"#
     } else if has("empty object") {
         "{}"
-    } else if has("typo") || has("misspel") || has("unknown verdict") || has("unknown word") {
+    } else if has("typo")
+        || has("misspelt")
+        || has("misspelled")
+        || has("unknown verdict")
+        || has("unknown word")
+    {
         r#"{"verdict":"alow","reason":"yes"}"#
     } else if has("empty reason") || has("no reason") {
         r#"{"verdict":"deny","reason":""}"#
