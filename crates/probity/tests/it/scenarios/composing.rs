@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use probity_contract::{Answer, Bench, Level, Opinion, Roster, Ruling, Said, Seat, Tool as _, Verdict};
+use probity_core::{LayeredRules, Mode, RuleLayer, RuleSource};
 use probity_testkit::{Judges, ScenarioRow, ScriptedApprover, ScriptedPolicy, policy_name, principal};
 use serde_json::Value;
 
@@ -30,9 +31,49 @@ async fn in_every_order(row: &ScenarioRow) {
         if wants == [Decision::Deny] {
             assert!(!seen.asked(), "a denial is never softened to a question");
         }
+        if let Some(layers) = layers(row, &order) {
+            let seen = layered(row, &layers).await;
+            seen.expect(row);
+        }
         // A task above that says the same narrows the same.
         assert!(wants.contains(&played(row, &order, true).await.decision()));
     }
+}
+
+/// The clauses as layers of rules, where they are named after who states them.
+fn layers(row: &ScenarioRow, clauses: &[Clause]) -> Option<Vec<RuleLayer>> {
+    let layer = |clause: &Clause| {
+        let name = clause.name.to_lowercase();
+        let source = match name.as_str() {
+            "managed" | "org" | "organisation" | "organization" | "admin" => RuleSource::Organisation,
+            "user" => RuleSource::User,
+            "project" | "workspace" | "repo" => RuleSource::Project,
+            _ if name.contains("skill") || name == "task" || name == "session" => RuleSource::Task,
+            _ => return None,
+        };
+        let tool = tool_name(row);
+        let rule = match clause.pattern.as_deref() {
+            None => tool,
+            Some(pattern) if pattern.starts_with("tool ") => tool,
+            Some(pattern) => format!("{tool}({})", super::stage::in_root(pattern)),
+        };
+        let list = match clause.does {
+            Does::Allows => "allow",
+            Does::Asks => "ask",
+            Does::Denies => "deny",
+            _ => return None,
+        };
+        let file = serde_json::from_value(serde_json::json!({ list: [rule] })).unwrap();
+        Some(RuleLayer { source, file_name: "rules.toml".to_owned(), file, may_widen: true })
+    };
+    clauses.iter().map(layer).collect()
+}
+
+async fn layered(row: &ScenarioRow, layers: &[RuleLayer]) -> Seen {
+    let tool = scripted_tool(row);
+    let specs = [tool.spec().clone()];
+    let rules = LayeredRules::new(policy_name("rules"), layers, &specs, Mode::UNSTATED).unwrap();
+    stage(row, &tool_name(row), &row.arguments()).tool(&tool).policy(rules).play().await
 }
 
 async fn played(row: &ScenarioRow, clauses: &[Clause], above: bool) -> Seen {

@@ -5,8 +5,12 @@ use std::sync::Arc;
 
 use probity_bindings::{Action, Approval, Field};
 use probity_contract::{Effect, ModelCallId, Opinion, ReplyPart, Said, Tool as _, Verdict};
-use probity_core::{Otherwise, RuleLists, RulePolicy, Run, SpecError, StartError, Task};
+use probity_core::{
+    LayeredRules, Mode, Otherwise, RuleLayer, RuleLists, RulePolicy, RuleSource, Run, SpecError, StartError,
+    Task,
+};
 use probity_testkit::{Acts, ScenarioRow, ScriptedModel, ScriptedTool, Turn, policy_name, principal, run_id};
+use serde_json::json;
 
 use super::desk::{Desk, Owed, answered, finished, judged, not_known, replied, spec, told, tool};
 use super::stage::{Decision, scripted_tool, stage, tool_name, wanted};
@@ -18,6 +22,8 @@ pub(super) async fn check(row: &ScenarioRow) {
         redefined(row);
     } else if says(row, &["both expose", "collision", "metadata", "readonlyhint"]) {
         metadata(row).await;
+    } else if says(row, &["untrusted", "before trust", "not trusted"]) {
+        untrusted_rules(row).await;
     } else if says(row, &["own policy", "policy.toml", "config", "hook"]) {
         own_policy(row).await;
     } else if says(row, &["read-only", "read scope", "scope"]) {
@@ -147,6 +153,25 @@ async fn own_policy(row: &ScenarioRow) {
     assert_eq!((tool.start_count(), other.start_count()), (1, 0), "what it wrote allows nothing");
     assert_eq!(probity_contract::Policy::epoch(&rules), before);
     assert!(wanted(row.expected("decision").unwrap()).contains(&Decision::Deny));
+}
+
+/// Rules of a folder that nobody has said to trust: they widen nothing, and what they deny is denied.
+async fn untrusted_rules(row: &ScenarioRow) {
+    let tool = scripted_tool(row);
+    let specs = [tool.spec().clone()];
+    let layer = |source, list: &str, may_widen| {
+        let file = serde_json::from_value(json!({ list: [tool_name(row)] })).unwrap();
+        RuleLayer { source, file_name: "rules.toml".to_owned(), file, may_widen }
+    };
+    let play = async |layers: &[RuleLayer]| {
+        let rules = LayeredRules::new(policy_name("rules"), layers, &specs, Mode::UNSTATED).unwrap();
+        let stage = stage(row, &tool_name(row), &row.arguments()).tool(&tool).policy(rules);
+        stage.play().await
+    };
+    play(&[layer(RuleSource::Project, "allow", false)]).await.expect(row);
+    let own = || layer(RuleSource::User, "allow", true);
+    assert_eq!(play(&[layer(RuleSource::Project, "deny", false), own()]).await.decision(), Decision::Deny);
+    assert_eq!(play(&[layer(RuleSource::Project, "allow", true), own()]).await.decision(), Decision::Allow);
 }
 
 /// What may read may not change: each tool is allowed for itself, and not the server that it is on.
