@@ -12,8 +12,8 @@ mod sync;
 mod task;
 
 pub use driver::{
-    Finished, Heard, Host, Inquiry, Keeper, MemoryRedeemer, Paused, StartError, Stopped, SystemClock,
-    resume_task, run_task, start_task,
+    Finished, Heard, HeardAt, Host, Inquiry, Keeper, MemoryRedeemer, Paused, StartError, Stopped,
+    SystemClock, resume_task, run_task, start_task,
 };
 pub use gate::{
     CallExample, ExampleError, IdleRule, LayerError, LayeredRules, Mode, ModeError, Otherwise,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Bench, CallFacts, CallId, Cancel, Denial, DenialCode, FrozenCall, Label, Opinion, Policy, PrincipalId,
-    Roster, Ruling, RunId, Seat, Tool, ToolSpec, Touches,
+    Bench, CallFacts, CallId, Cancel, Denial, DenialCode, FrozenCall, Judgement, Label, Opinion, Policy,
+    PrincipalId, Roster, Ruling, RunId, Seat, Tool, ToolSpec, Touches,
 };
 use probity_egress::{Egress, SamePrincipal};
 
@@ -41,15 +41,25 @@ pub enum Heard {
     NotUnderstood(Egress<SamePrincipal>),
     /// The call could not be frozen: its tool cannot tell what it would touch. No policy hears of it either.
     NotFrozen(Denial),
-    /// Every policy has spoken at [`Seat::Adjudicate`]. A run hears them once more just before the effect.
+    /// Every policy has spoken, at each seat that a run would come to.
     Judged {
         /// The call as it was judged.
         call: Arc<FrozenCall>,
-        /// What each policy said, in the order of the task.
-        opinions: Vec<Opinion>,
-        /// What follows.
+        /// What was said, seat by seat; [`Seat::ExecuteRecheck`] only where nobody denied at [`Seat::Adjudicate`]. A run
+        /// hears the former just before the effect, under the rules that are in force then.
+        seats: Vec<HeardAt>,
+        /// What follows from all of it.
         ruling: Ruling,
     },
+}
+
+/// What was said at one seat.
+#[derive(Debug, Clone)]
+pub struct HeardAt {
+    /// The seat.
+    pub seat: Seat,
+    /// What each policy said, in the order of the task.
+    pub opinions: Vec<Opinion>,
 }
 
 impl Inquiry {
@@ -96,11 +106,21 @@ impl Inquiry {
             return not_frozen("the call could not be frozen".to_owned());
         };
         let judges = judge::Judges::new(&bench, self.policies, Vec::new());
-        let seat = Seat::Adjudicate;
-        let judged = judge::hear(judges, Arc::clone(&call), seat, timeout, self.cancel, watch).await;
-        // Whatever is not a judgement is none, and the rule denies what nobody was heard of.
-        let opinions = if let Outcome::Judged { opinions, .. } = judged { opinions } else { Vec::new() };
-        let ruling = bench.rule(seat, &opinions);
-        Ok(Heard::Judged { call, opinions, ruling })
+        let mut judgement = Judgement::open(Arc::clone(&call), bench);
+        let mut seats = Vec::new();
+        for seat in [Seat::Adjudicate, Seat::ExecuteRecheck] {
+            let (judges, cancel, watch) = (judges.clone(), self.cancel.clone(), watch.clone());
+            let judged = judge::hear(judges, Arc::clone(&call), seat, timeout, cancel, watch).await;
+            // Whatever is not a judgement is none, and the rule denies what nobody was heard of.
+            let opinions = if let Outcome::Judged { opinions, .. } = judged { opinions } else { Vec::new() };
+            let ruling = judgement.hear(seat, &opinions);
+            seats.push(HeardAt { seat, opinions });
+            if matches!(ruling, Ruling::Deny(_)) {
+                return Ok(Heard::Judged { call, seats, ruling });
+            }
+        }
+        let askers = judgement.askers();
+        let ruling = if askers.is_empty() { Ruling::Allow } else { Ruling::Ask(askers) };
+        Ok(Heard::Judged { call, seats, ruling })
     }
 }

@@ -33,7 +33,7 @@ use tokio::task::{Id, JoinSet};
 
 use crate::run::{Outcome, ResumeError, Resumption, Run, RunSpec, SpecError, Step, reply_text_of};
 use crate::task::Task;
-pub use inquiry::{Heard, Inquiry};
+pub use inquiry::{Heard, HeardAt, Inquiry};
 pub use keep::Keeper;
 use owed::Owed;
 pub use redeem::MemoryRedeemer;

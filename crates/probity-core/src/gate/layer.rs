@@ -52,7 +52,7 @@ impl Layer {
     ) -> Result<Self, LayerError> {
         let RuleLayer { source, file_name, file, may_widen } = layer;
         let fail = |why| LayerError { layer: *source, file: file_name.clone(), why };
-        // The task's own lists may be empty; a file that somebody put there and that says nothing was cut off.
+        // A task may have no rules of its own; a file that somebody put there and that says nothing was cut off.
         if file.is_empty() && *source != RuleSource::Task {
             return Err(fail(LayerFault::Empty));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use probity_contract::{
     Cancel, DenialCode, Effect, Integrity, Label, Policy, PrincipalId, Ruling, RunId, Said, Seat, Tool,
 };
-use probity_core::{Heard, Inquiry};
+use probity_core::{Heard, HeardAt, Inquiry};
 use probity_testkit::{Acts, Judges, ScriptedPolicy, ScriptedTool};
 
 fn inquiry(tool: &ScriptedTool, policies: &[ScriptedPolicy]) -> Inquiry {
@@ -39,18 +39,23 @@ fn code(heard: &Heard) -> DenialCode {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_policy_is_heard_once_and_nothing_runs() {
+async fn every_policy_is_heard_once_a_seat_and_nothing_runs() {
     let (tool, asks) = (act(), ScriptedPolicy::new("asks", Judges::asks("why not")));
     let allows = ScriptedPolicy::allowing();
     let heard = hear(&tool, &[allows.clone(), asks.clone()]).await;
-    let Heard::Judged { call, opinions, ruling } = heard else { panic!("{heard:?}") };
+    let Heard::Judged { call, seats, ruling } = heard else { panic!("{heard:?}") };
     assert!(matches!(ruling, Ruling::Ask(askers) if askers.len() == 1));
-    assert_eq!(opinions.len(), 2);
-    assert!(opinions.iter().all(|opinion| opinion.epoch.is_some()), "{opinions:?}");
+    let heard_at: Vec<Seat> = seats.iter().map(|heard| heard.seat).collect();
+    assert_eq!(heard_at, [Seat::Adjudicate, Seat::ExecuteRecheck]);
+    for HeardAt { opinions, .. } in &seats {
+        assert_eq!(opinions.len(), 2);
+        assert!(opinions.iter().all(|opinion| opinion.epoch.is_some()), "{opinions:?}");
+    }
     assert_eq!(call.facts().label.integrity, Integrity::Untrusted);
     assert_eq!(call.facts().tool_digest, tool.spec().digest());
     for policy in [allows, asks] {
-        assert_eq!(policy.heard(), [(call.id(), Seat::Adjudicate)]);
+        let id = call.id();
+        assert_eq!(policy.heard(), [(id, Seat::Adjudicate), (id, Seat::ExecuteRecheck)]);
     }
 }
 
@@ -61,8 +66,9 @@ async fn a_policy_that_fails_in_any_way_has_denied() {
         let policies = [ScriptedPolicy::allowing(), ScriptedPolicy::new("broken", judges)];
         let heard = hear(&act(), &policies).await;
         assert_eq!(code(&heard), DenialCode::PolicyFailed);
-        let Heard::Judged { opinions, .. } = heard else { panic!("{heard:?}") };
-        assert!(matches!(opinions[1].said, Said::Failed(_)), "{opinions:?}");
+        let Heard::Judged { seats, .. } = heard else { panic!("{heard:?}") };
+        assert_eq!(seats.len(), 1, "a run would not come to the next seat");
+        assert!(matches!(seats[0].opinions[1].said, Said::Failed(_)), "{seats:?}");
     }
     assert_eq!(code(&hear(&act(), &[]).await), DenialCode::NoPolicy);
 }

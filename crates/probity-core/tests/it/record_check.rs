@@ -32,7 +32,8 @@ pub(crate) fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::Asked { call, .. }
         | Fact::Answered { call, .. }
         | Fact::ToolStarted { call, .. }
-        | Fact::ToolFinished { call, .. } => Some(*call),
+        | Fact::ToolFinished { call, .. }
+        | Fact::Reconciled { call, .. } => Some(*call),
         Fact::FailureReported { call, .. } => *call,
         _ => None,
     }

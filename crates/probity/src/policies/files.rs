@@ -87,6 +87,11 @@ fn is_there(path: &Path) -> bool {
 pub(super) fn of_task(name: &str, folder: &Path, roots: &[RootEntry]) -> Result<RuleLayer, Fatal> {
     let path = folder.join(name);
     let file = read(&path, name)?;
+    if file.is_empty() {
+        return Err(
+            Fatal::new(Code::Usage, &format!("use the rules `{name}`: the file states nothing")).hint(HINT)
+        );
+    }
     is_out_of_reach(&format!("the rules `{name}`"), &path, roots)?;
     Ok(RuleLayer { source: RuleSource::Task, file, file_name: name.to_owned(), may_widen: true })
 }

@@ -1,7 +1,7 @@
 //! What was said of a call, seat by seat, for a person and for a script.
 
 use probity_contract::{CallView, Denial, FrozenCall, Integrity, Opinion, Ruling, Said, Seat, Verdict};
-use probity_core::Heard;
+use probity_core::{Heard, HeardAt};
 use probity_egress::{
     Egress, EgressValue, SamePrincipal, Words, egress_text, egress_value, one_line_untrusted,
 };
@@ -14,7 +14,7 @@ type Passed = Egress<SamePrincipal>;
 
 /// An inquiry's outcome, ready to be shown.
 pub(crate) struct Explanation<'a> {
-    judged: Option<(&'a FrozenCall, &'a [Opinion])>,
+    judged: Option<(&'a FrozenCall, &'a [HeardAt])>,
     conclusion: Conclusion<'a>,
 }
 
@@ -34,8 +34,8 @@ impl<'a> Explanation<'a> {
         match heard {
             Heard::NotUnderstood(words) => Err(words),
             Heard::NotFrozen(denial) => Ok(Self { judged: None, conclusion: Conclusion::Denied(denial) }),
-            Heard::Judged { call, opinions, ruling } => {
-                Ok(Self { judged: Some((call, opinions)), conclusion: Conclusion::Ruled(ruling) })
+            Heard::Judged { call, seats, ruling } => {
+                Ok(Self { judged: Some((call, seats)), conclusion: Conclusion::Ruled(ruling) })
             }
         }
     }
@@ -51,16 +51,18 @@ impl<'a> Explanation<'a> {
     pub(crate) fn lines(&self) -> Vec<Passed> {
         let words = Words::<SamePrincipal>::new;
         let mut lines = Vec::new();
-        if let Some((call, opinions)) = self.judged {
+        if let Some((call, seats)) = self.judged {
             lines.extend_from_slice(CallView::of(call, &[]).lines());
             lines.push(Egress::fixed(match call.facts().label.integrity {
                 Integrity::Trusted => "  the model has read nothing that is not trusted",
                 Integrity::Untrusted => "  the model has read somebody else's words",
             }));
             lines.push(seat_line(Seat::Targets, "the tool told what the call touches"));
-            let silent = if opinions.is_empty() { "there is no policy" } else { "every policy was heard" };
-            lines.push(seat_line(Seat::Adjudicate, silent));
-            lines.extend(opinions.iter().map(opinion_line));
+            for HeardAt { seat, opinions } in seats {
+                let heard = if opinions.is_empty() { "there is no policy" } else { "every policy was heard" };
+                lines.push(seat_line(*seat, heard));
+                lines.extend(opinions.iter().map(opinion_line));
+            }
         }
         match self.conclusion {
             Conclusion::Ruled(Ruling::Allow) => lines.push(Egress::fixed("allowed")),
@@ -95,12 +97,14 @@ impl<'a> Explanation<'a> {
                 "label": facts.label,
             })
         });
-        let seats = self.judged.map_or_else(Vec::new, |(call, opinions)| {
-            let opinions: Vec<Value> = opinions.iter().map(opinion_value).collect();
-            vec![
-                json!({ "seat": Seat::Targets, "targets": call.targets() }),
-                json!({ "seat": Seat::Adjudicate, "opinions": opinions }),
-            ]
+        let seats = self.judged.map_or_else(Vec::new, |(call, seats)| {
+            let targets =
+                json!({ "seat": Seat::Targets, "targets": call.targets(), "operands": call.operands() });
+            let judged = seats.iter().map(|HeardAt { seat, opinions }| {
+                let opinions: Vec<Value> = opinions.iter().map(opinion_value).collect();
+                json!({ "seat": seat, "opinions": opinions })
+            });
+            std::iter::once(targets).chain(judged).collect()
         });
         let denial = self.denial().map(|denial| {
             let Denial { code, seat, by, reason, .. } = denial;

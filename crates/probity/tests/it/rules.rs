@@ -223,6 +223,7 @@ fn i49_files_that_cannot_be_used_stop_the_start() {
     wrong("allow = ['mcp__*']", &["must name its tool in full"]);
     wrong("deny = ['other_tool']", &["no tool of this name"]);
     wrong("mode = 'yolo'", &["`yolo`"]);
+    wrong("# nothing\n", &["`rules.toml`", "states nothing"]);
     wrong(
         "deny = [{ rule = 'fs_read(docs/*)', match = ['fs_write(docs/a)'] }]",
         &["does not match its example"],
