@@ -45,25 +45,29 @@ fn redefined(row: &ScenarioRow) {
     let name = tool_name(row);
     let definition = tool(&name, Effect::Once);
     let mut desk = Desk::new(Run::new(spec(vec![definition.clone()])).unwrap());
-    let ask = |desk: &mut Desk| {
-        while desk.question().is_none() && desk.started.len() < 2 && desk.ending.is_none() {
+    let go_on = |desk: &mut Desk, starts: usize| {
+        while desk.question().is_none() && desk.started.len() < starts {
             pay(desk, &name);
         }
         desk.question()
     };
-    let question = ask(&mut desk).expect("it asks");
-    let more = probity_contract::Answer::Approve { by: principal("eve"), more: 5 };
-    desk.feed(answered(&question, more)).unwrap();
-    while desk.started.is_empty() {
+    // The first call comes before the model has read anything, so it is like no other: the second is approved for more.
+    for (starts, more) in [(1, 0), (2, 5)] {
+        let question = go_on(&mut desk, starts).expect("it asks");
+        let by = principal("eve");
+        desk.feed(answered(&question, probity_contract::Answer::Approve { by, more })).unwrap();
+        assert!(go_on(&mut desk, starts).is_none());
         pay(&mut desk, &name);
     }
-    pay(&mut desk, &name);
-    // Not defined anew, it runs without a question once the label is that of the first call no more; see below.
-    let stored = desk.stored().replace(&definition.description, "Does something else.");
-    let mut desk = desk.taken_up(&stored).unwrap();
-    let again = ask(&mut desk).expect("it asks again");
-    assert_ne!(again.call().facts().tool_digest, question.call().facts().tool_digest);
-    assert_eq!(desk.started.len(), 1);
+    let stored = desk.stored();
+    let mut same = desk.taken_up(&stored).unwrap();
+    assert!(
+        go_on(&mut same, 3).is_none() && same.started.len() == 3,
+        "the same tool runs without a question"
+    );
+    let redefined = stored.replace(&definition.description, "Does something else.");
+    let mut other = desk.taken_up(&redefined).unwrap();
+    assert!(go_on(&mut other, 3).is_some() && other.started.len() == 2, "another tool is asked about");
     assert_eq!(row.expects_run(), Some(false));
 }
 
