@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use probity_bindings::{Action, Approval, Field};
 use probity_contract::{
-    Answer, AnswerKind, Approver, Arguments, BoxFuture, CallView, Content, Fact, Label, ModelCallId,
-    PendingCall, Seat, ToolName, ToolOutput,
+    Answer, AnswerKind, Approver, Arguments, BoxFuture, Content, Fact, Label, ModelCallId, PendingCall, Seat,
+    ToolName, ToolOutput,
 };
 use probity_testkit::{
     Acts, FakeClock, Judges, ScenarioRow, ScriptedApprover, ScriptedPolicy, ScriptedTool, Turn, principal,
@@ -384,11 +384,27 @@ fn views(row: &ScenarioRow) {
         .expect("an argument");
     hidden[member.as_str()] = Value::from(format!("\u{202e}{text}\u{200b}"));
     let (other, _) = resuming::asking(row, &hidden);
-    let lines = |question: &PendingCall| -> CallView { question.view() };
-    let (one, other) = (lines(&plain), lines(&other));
-    assert_ne!(one.digest(), other.digest());
-    let shown = format!("{other:?}");
-    assert!(!shown.contains(['\u{202e}', '\u{200b}']), "a character that cannot be seen is shown as it is");
+    let text = |question: &PendingCall| {
+        let view = question.view();
+        view.lines().iter().map(|line| line.as_str().to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    let (one, other) = (text(&plain), text(&other));
+    assert_ne!(one, other, "two calls read alike");
+    assert!(!other.contains(['\u{202e}', '\u{200b}']), "a character that cannot be seen is shown as it is");
+    let spelt = other.to_lowercase();
+    assert!(
+        spelt.contains("202e") && spelt.contains("200b"),
+        "what cannot be seen is not spelt out: {other}"
+    );
+    // Two long calls that differ where nobody would look.
+    let long = |end: &str| {
+        let mut arguments = row.arguments();
+        arguments[member.as_str()] = Value::from(format!("{}{end}", "x".repeat(100_000)));
+        resuming::asking(row, &arguments).0
+    };
+    let (one, other) = (long("1"), long("2"));
+    assert_ne!(text(&one), text(&other), "two calls read alike");
+    assert!(!one.view().cut_arguments().is_empty(), "what was cut must be read before it can be approved");
 }
 
 /// An approver is the only way for an answer to come in; a context item is none.
