@@ -202,7 +202,7 @@ fn a_killed_run_is_listed_as_at_rest_and_can_be_read() {
     let listed = cli.run(&["runs", "list", "--json"]).json();
     assert_eq!(listed["runs"][0]["state"]["state"], "at_rest", "{listed}");
     // Without its checkpoint nobody can go on with it.
-    std::fs::remove_dir_all(cli.data().join("checkpoints")).unwrap();
+    fs::remove_dir_all(cli.data().join("checkpoints")).unwrap();
     let listed = cli.run(&["runs", "list", "--json"]).json();
     assert_eq!(listed["runs"][0]["state"]["state"], "broken_off", "{listed}");
     let shown = cli.shown();
