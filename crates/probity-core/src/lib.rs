@@ -22,7 +22,8 @@ pub use gate::{
     Unaccounted, command_targets, read_commands,
 };
 pub use run::{
-    FirstItem, LeftBehind, Outcome, ResumeError, Resumption, Run, RunSpec, SpecError, Step, Unexpected,
+    FirstItem, LeftBehind, Outcome, ResumeError, Resumption, Run, RunSpec, Snapshot, SnapshotError,
+    SpecError, Step, Unexpected,
 };
 pub use schema::SchemaError;
 pub use seal::{

@@ -28,7 +28,10 @@ pub enum RunState {
         /// How.
         ending: Option<Ending>,
     },
-    /// It did not end, and no process is writing the record any more.
+    /// It did not end, no process is writing the record any more, and there is a checkpoint to go on from: it waits for a
+    /// person, or broke off.
+    AtRest,
+    /// It did not end, no process is writing the record any more, and nobody can go on with it.
     BrokenOff,
     /// The record cannot be read to its end.
     Unreadable {
@@ -94,13 +97,14 @@ impl Digested {
         self.damage.is_none() && !self.is_torn && self.summary.as_ref().is_some_and(|summary| summary.ended)
     }
 
-    pub(crate) fn row(self, run: RunId, bytes: u64, is_running: bool) -> RunRow {
+    pub(crate) fn row(self, run: RunId, bytes: u64, is_running: bool, has_checkpoint: bool) -> RunRow {
         let ending =
             self.summary.as_ref().filter(|summary| summary.ended).map(|summary| summary.ending.clone());
         let state = match (is_running, self.damage, ending) {
             (true, ..) => RunState::Running,
             (false, Some(why), _) => RunState::Unreadable { why },
             (false, None, Some(ending)) => RunState::Ended { ending },
+            (false, None, None) if has_checkpoint => RunState::AtRest,
             (false, None, None) => RunState::BrokenOff,
         };
         RunRow { run, state, summary: self.summary, bytes, is_torn: self.is_torn && !is_running }

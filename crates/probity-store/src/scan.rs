@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use probity_contract::RunId;
 
+use crate::checkpoints::Checkpoints;
 use crate::dir::Dir;
 use crate::error::StoreError;
 use crate::index::{IndexRow, Known};
@@ -50,6 +51,7 @@ fn digest(dir: &Dir, run: &RunId) -> Option<IndexRow> {
 /// Makes rows to show, after a last look at the files, and tells which of them the index had wrong.
 pub(crate) fn settle(dir: &Dir, rows: Vec<IndexRow>) -> (Vec<RunRow>, Vec<IndexRow>) {
     let mut mended = Vec::new();
+    let checkpoints = Checkpoints::at(&dir.root);
     let rows = rows.into_iter().filter_map(|row| {
         let stamp = dir.stamp(&row.run)?;
         let row = if stamp == row.stamp {
@@ -59,8 +61,10 @@ pub(crate) fn settle(dir: &Dir, rows: Vec<IndexRow>) -> (Vec<RunRow>, Vec<IndexR
             mended.push(current.clone());
             current
         };
-        let is_running = !row.digested.is_settled() && dir.is_running(&row.run);
-        Some(row.digested.row(row.run, row.stamp.bytes, is_running))
+        let is_open = !row.digested.is_settled();
+        let is_running = is_open && dir.is_running(&row.run);
+        let has_checkpoint = is_open && checkpoints.has(&row.run);
+        Some(row.digested.row(row.run, row.stamp.bytes, is_running, has_checkpoint))
     });
     (rows.collect(), mended)
 }

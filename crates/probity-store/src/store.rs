@@ -173,7 +173,7 @@ impl Store {
         }))
     }
 
-    /// Deletes the record of a run.
+    /// Deletes the record of a run, and its checkpoint.
     ///
     /// # Errors
     /// When there is none, or a process is writing it.
@@ -181,7 +181,11 @@ impl Store {
         let (dir, run) = (self.dir.clone(), run.clone());
         Box::pin(async move {
             let deleted = run.clone();
-            blocking(move || dir.delete(&deleted)).await?;
+            blocking(move || {
+                dir.delete(&deleted)?;
+                Checkpoints::at(&dir.root).remove(&deleted)
+            })
+            .await?;
             // Should the index keep it, the next list notices that the file is gone.
             self.index.put(&[], &[run]).await;
             Ok(())

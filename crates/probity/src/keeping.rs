@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use probity_contract::{Clock as _, Durability, Fact, JournalError, Kept, RunId};
-use probity_core::{Checkpoint, Keeper, KeyRing, LeftBehind, Making, Resumption, Run, SystemClock};
+use probity_core::{Checkpoint, Keeper, KeyRing, LeftBehind, Making, Resumption, Run, Snapshot, SystemClock};
 use probity_store::{Checkpoints, Reopened, Store};
 use probity_trace::{Noted, Record};
 use serde::{Deserialize, Serialize};
@@ -94,7 +94,7 @@ impl SealedKeeper {
         Ok(Self { checkpoints, ring, generation, started })
     }
 
-    fn put(&mut self, run: &Run, durability: Durability) -> Result<(), Fatal> {
+    fn put(&mut self, state: &Snapshot, durability: Durability) -> Result<(), Fatal> {
         let generation = self.generation + 1;
         let making = Making {
             generation,
@@ -103,9 +103,9 @@ impl SealedKeeper {
             host: &self.started,
             nonce: keys::random()?,
         };
-        let sealed = Checkpoint::seal(&self.ring, run, &making)
+        let sealed = Checkpoint::seal(&self.ring, state, &making)
             .map_err(|error| Fatal::of(Code::Store, &error).hint(error.hint()))?;
-        let kept = self.checkpoints.keep(run.id(), generation, &sealed, durability);
+        let kept = self.checkpoints.keep(state.run(), generation, &sealed, durability);
         kept.map_err(|error| store_failed(&error))?;
         self.generation = generation;
         Ok(())
@@ -113,8 +113,8 @@ impl SealedKeeper {
 }
 
 impl Keeper for SealedKeeper {
-    fn keep(&mut self, run: &Run, durability: Durability) -> Result<(), JournalError> {
-        let kept = self.put(run, durability);
+    fn keep(&mut self, state: &Snapshot, durability: Durability) -> Result<(), JournalError> {
+        let kept = self.put(state, durability);
         kept.map_err(|fatal| JournalError { message: fatal.words.as_str().to_owned(), source: None })
     }
 }

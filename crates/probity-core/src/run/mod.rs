@@ -13,6 +13,7 @@ mod ledger;
 mod places;
 mod resuming;
 mod settling;
+mod snapshot;
 mod spec;
 mod takeover;
 mod turns;
@@ -32,6 +33,7 @@ use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
 
 pub use resuming::{LeftBehind, ResumeError, Resumption};
+pub use snapshot::{Snapshot, SnapshotError};
 pub(crate) use spec::Schemas;
 pub use spec::{FirstItem, RunSpec, SpecError};
 

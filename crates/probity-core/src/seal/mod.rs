@@ -10,15 +10,13 @@
 mod head;
 mod key;
 
-use std::borrow::Cow;
-
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::run::Run;
+use crate::run::{Run, Snapshot};
 pub use head::{CHECKPOINT_VERSION, CheckpointHead};
 pub use key::{KeyError, KeyId, KeyRing};
 
@@ -39,11 +37,11 @@ pub struct Checkpoint {
 }
 
 /// What is sealed.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Content<'a, R> {
-    run: R,
-    host: Cow<'a, Value>,
+struct Content {
+    run: Run,
+    host: Value,
 }
 
 /// What a checkpoint is made of beside the run.
@@ -119,13 +117,13 @@ impl Checkpoint {
     ///
     /// # Errors
     /// When it is too large.
-    pub fn seal(ring: &KeyRing, run: &Run, making: &Making<'_>) -> Result<Vec<u8>, CheckpointError> {
+    pub fn seal(ring: &KeyRing, state: &Snapshot, making: &Making<'_>) -> Result<Vec<u8>, CheckpointError> {
         let key = ring.current().ok_or(CheckpointError::NotWritten)?;
-        let content = Content { run, host: Cow::Borrowed(making.host) };
-        let plain = serde_json::to_vec(&content).map_err(|_| CheckpointError::NotWritten)?;
-        let plain = Zeroizing::new(plain);
+        let host = serde_json::to_vec(making.host).map_err(|_| CheckpointError::NotWritten)?;
+        let parts: [&[u8]; 5] = [b"{\"run\":", state.json(), b",\"host\":", &host, b"}"];
+        let plain = Zeroizing::new(parts.concat());
         let head = CheckpointHead {
-            run: run.id().clone(),
+            run: state.run().clone(),
             generation: making.generation,
             made_at_unix_ms: making.made_at_unix_ms,
             expires_at_unix_ms: making.made_at_unix_ms.saturating_add(making.ttl_s.saturating_mul(1_000)),
@@ -165,11 +163,11 @@ impl Checkpoint {
         if head.generation < least_generation {
             return Err(CheckpointError::Older { found: head.generation, last: least_generation });
         }
-        let content: Content<'_, Run> = serde_json::from_slice(&plain).map_err(|_| CheckpointError::NoRun)?;
+        let content: Content = serde_json::from_slice(&plain).map_err(|_| CheckpointError::NoRun)?;
         if *content.run.id() != head.run {
             return Err(CheckpointError::NoRun);
         }
-        Ok(Self { head, run: content.run, host: content.host.into_owned() })
+        Ok(Self { head, run: content.run, host: content.host })
     }
 }
 

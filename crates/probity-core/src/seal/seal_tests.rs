@@ -52,7 +52,7 @@ fn sealed(ring: &KeyRing, run: &Run, generation: u64) -> Vec<u8> {
         host: &host,
         nonce: [u8::try_from(generation).unwrap(); NONCE_BYTES],
     };
-    Checkpoint::seal(ring, run, &making).unwrap()
+    Checkpoint::seal(ring, &run.snapshot().unwrap(), &making).unwrap()
 }
 
 fn open(ring: &KeyRing, sealed: &[u8]) -> Result<Checkpoint, CheckpointError> {

@@ -95,7 +95,7 @@ fn seal(state: &str, nonce: u8) -> Vec<u8> {
     let host = json!({"task": "task.toml"});
     let nonce = [nonce; NONCE_BYTES];
     let making = Making { generation: 1, made_at_unix_ms: MADE_AT_UNIX_MS, ttl_s: TTL_S, host: &host, nonce };
-    Checkpoint::seal(&ring(), &run, &making).unwrap()
+    Checkpoint::seal(&ring(), &run.snapshot().unwrap(), &making).unwrap()
 }
 
 fn open(sealed: &[u8]) -> Result<Checkpoint, CheckpointError> {
@@ -136,7 +136,7 @@ async fn write() {
     let host = json!({});
     let nonce = [99; NONCE_BYTES];
     let making = Making { generation: 1, made_at_unix_ms: MADE_AT_UNIX_MS, ttl_s: TTL_S, host: &host, nonce };
-    put("bad-foreign-key", &Checkpoint::seal(&foreign, &run, &making).unwrap());
+    put("bad-foreign-key", &Checkpoint::seal(&foreign, &run.snapshot().unwrap(), &making).unwrap());
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,8 +10,8 @@ use probity_contract::{
     ToolOutcomeKind,
 };
 use probity_core::{
-    Host, Keeper, LeftBehind, MemoryRedeemer, Paused, ResumeError, Resumption, Run, StartError, Stopped,
-    Task, resume_task, start_task,
+    Host, Keeper, LeftBehind, MemoryRedeemer, Paused, ResumeError, Resumption, Run, Snapshot, StartError,
+    Stopped, Task, resume_task, start_task,
 };
 use probity_testkit::{
     Acts, FakeClock, Judges, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool,
@@ -47,9 +47,9 @@ pub(crate) struct Kept {
 }
 
 impl Keeper for Kept {
-    fn keep(&mut self, run: &Run, durability: Durability) -> Result<(), JournalError> {
+    fn keep(&mut self, state: &Snapshot, durability: Durability) -> Result<(), JournalError> {
         let mut states = self.states.lock().unwrap();
-        states.push((serde_json::to_string(run).unwrap(), durability));
+        states.push((String::from_utf8(state.json().to_vec()).unwrap(), durability));
         if self.fails_at == Some(states.len() - 1) {
             drop(states);
             assert!(!self.panics, "the keeper breaks");

@@ -3,9 +3,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::sync::{Arc, Barrier};
 
 use probity_contract::{Digest, Durability, RedeemError, Redeemer as _};
-use probity_store::StoreError;
+use probity_store::{RunState, StoreError};
 
-use crate::samples::{Place, id, write};
+use crate::samples::{Place, id, list, write, write_part};
 
 #[tokio::test]
 async fn the_last_checkpoint_is_there_whole_with_its_number() {
@@ -126,4 +126,17 @@ async fn a_store_with_checkpoints_is_known_as_one() {
     fs::set_permissions(&place.root, fs::Permissions::from_mode(0o755)).unwrap();
     let notices = place.open().await.notices().len();
     assert_eq!((notices, fs::metadata(&place.root).unwrap().permissions().mode() & 0o777), (1, 0o700));
+}
+
+#[tokio::test]
+async fn a_run_at_rest_is_told_apart_from_one_that_broke_off() {
+    let place = Place::new();
+    let store = place.open().await;
+    drop(write_part(&store, "a", 1));
+    drop(write_part(&store, "b", 2));
+    store.checkpoints().unwrap().keep(&id("a"), 1, b"x", Durability::Durable).unwrap();
+    let states: Vec<RunState> = list(&store).await.rows.into_iter().map(|row| row.state).collect();
+    assert_eq!(states, [RunState::BrokenOff, RunState::AtRest]);
+    store.delete(&id("a")).await.unwrap();
+    assert!(!store.kept_checkpoints().has(&id("a")));
 }

@@ -114,7 +114,8 @@ fn give(taken: &mut Taken, question: &PendingCall, answer: Answer) -> Result<(),
     appended.map_err(|error| failed(probity_egress::egress_error(&error)))?;
     let (checkpoints, ring) = (taken.checkpoints.clone(), taken.ring.clone());
     let mut keeper = SealedKeeper::new(checkpoints, ring, taken.generation, &taken.started)?;
-    let kept = keeper.keep(&taken.machine, Durability::Durable);
+    let state = taken.machine.snapshot().map_err(|error| failed(probity_egress::egress_error(&error)))?;
+    let kept = keeper.keep(&state, Durability::Durable);
     kept.map_err(|error| failed(probity_egress::egress_error(&error)))?;
     taken.generation += 1;
     Ok(())

@@ -76,6 +76,7 @@ fn row_line(row: &RunRow) -> Passed {
     let run = egress_text::<SamePrincipal>(row.run.as_str());
     let state: Passed = match &row.state {
         RunState::Running => Egress::fixed("running"),
+        RunState::AtRest => Egress::fixed("at rest: probity approve, or probity resume"),
         RunState::BrokenOff => Egress::fixed("broken off"),
         RunState::Ended { ending: Some(ending) } => ending_words(ending),
         RunState::Ended { ending: None } => Egress::fixed("ended"),

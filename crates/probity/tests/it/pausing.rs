@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use probity_contract::{DenialCode, Ending, Fact, ToolOutcomeKind};
+use probity_testkit::fake_token;
 use probity_trace::Record;
 use rustix::process::Signal;
 
@@ -233,6 +234,28 @@ fn a_run_is_approved_and_goes_on_on_another_machine_with_the_key() {
     let task = there.work().join("task.toml");
     code(&with_key(&["resume", &run, "--task", task.to_str().unwrap()]), 0);
     assert!(written(&there) && !written(&here));
+}
+
+/// All that a run has read is in its checkpoint, and nothing of it can be read there, nor in what is shown at rest.
+#[test]
+fn what_a_run_has_read_stands_in_its_checkpoint_sealed() {
+    let cli = Cli::new();
+    desk(&cli);
+    let secret = fake_token(23);
+    cli.file("note.txt", format!("the token is {secret}, and a word that is no secret: heliotrope\n"));
+    code(&cli.run(&["run", "task.toml", "--context", "note=note.txt"]), 10);
+    let run = run_of(&cli);
+    let sealed = fs::read(checkpoint(&cli)).unwrap();
+    for part in [&secret[..], "heliotrope", "fs_write", "there.txt"] {
+        assert!(!sealed.windows(part.len()).any(|bytes| bytes == part.as_bytes()), "{part} can be read");
+    }
+    let shown =
+        [cli.run(&["approve", &run]), cli.run(&["approve", &run, "--json"]), cli.run(&["key", "list"])];
+    for done in shown {
+        assert!(!done.all().contains(&secret), "{done:?}");
+    }
+    code(&cli.run(&["approve", &run, &question_of(&cli), "--yes"]), 0);
+    code(&cli.run(&["resume", &run]), 0);
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn an_interrupt_at_any_moment_leaves_a_whole_record() {
 }
 
 #[test]
-fn a_killed_run_is_listed_as_broken_off_and_can_be_read() {
+fn a_killed_run_is_listed_as_at_rest_and_can_be_read() {
     let (cli, server) = (Cli::new(), Server::start(half_an_answer()));
     let mut running = start_at(&cli, &server);
     running.until("the beginning of the answer", |out, _| out.contains("begins"));
@@ -198,7 +198,11 @@ fn a_killed_run_is_listed_as_broken_off_and_can_be_read() {
     assert_eq!(running.finish().code, None);
 
     let listed = cli.run(&["runs", "list"]);
-    assert!(listed.out.contains("broken off"), "{listed:?}");
+    assert!(listed.out.contains("probity resume"), "{listed:?}");
+    let listed = cli.run(&["runs", "list", "--json"]).json();
+    assert_eq!(listed["runs"][0]["state"]["state"], "at_rest", "{listed}");
+    // Without its checkpoint nobody can go on with it.
+    fs::remove_dir_all(cli.data().join("checkpoints")).unwrap();
     let listed = cli.run(&["runs", "list", "--json"]).json();
     assert_eq!(listed["runs"][0]["state"]["state"], "broken_off", "{listed}");
     let shown = cli.shown();
