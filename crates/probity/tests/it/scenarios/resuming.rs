@@ -23,8 +23,12 @@ fn ring() -> KeyRing {
 fn sealed(run: &Run, generation: u64) -> Vec<u8> {
     let nonce = [u8::try_from(generation).unwrap(); NONCE_BYTES];
     let (host, made_at_unix_ms) = (Value::Null, MADE_AT_UNIX_MS);
-    Checkpoint::seal(&ring(), run, &Making { generation, made_at_unix_ms, ttl_s: 60, host: &host, nonce })
-        .unwrap()
+    Checkpoint::seal(
+        &ring(),
+        &run.snapshot().unwrap(),
+        &Making { generation, made_at_unix_ms, ttl_s: 60, host: &host, nonce },
+    )
+    .unwrap()
 }
 
 /// Another driver takes the run up from a checkpoint, where the last one was number `last`.
