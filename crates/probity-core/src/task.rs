@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Bench, Content, ContentSetting, Label, Limits, Model, ModelParams, Origin, Policy, Prices, PrincipalId,
-    Roster, RunId, Tool, ToolChoice,
+    Bench, Content, ContentSetting, DenialDetail, Label, Limits, Model, ModelParams, Origin, Policy, Prices,
+    PrincipalId, Roster, RunId, Tool, ToolChoice,
 };
 
 use crate::driver::StartError;
@@ -30,6 +30,7 @@ pub struct Task {
     params: ModelParams,
     first_tool_choice: ToolChoice,
     limits: Limits,
+    denial_detail: DenialDetail,
     content: ContentSetting,
     items: Vec<FirstItem>,
     prompt: String,
@@ -51,6 +52,7 @@ impl Task {
             params: ModelParams::default(),
             first_tool_choice: ToolChoice::Auto,
             limits: Limits::default(),
+            denial_detail: DenialDetail::default(),
             content: ContentSetting::Full,
             items: Vec::new(),
             prompt: prompt.into(),
@@ -106,6 +108,13 @@ impl Task {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets how much the model reads of a denial.
+    #[must_use]
+    pub const fn denial_detail(mut self, detail: DenialDetail) -> Self {
+        self.denial_detail = detail;
         self
     }
 
@@ -170,6 +179,7 @@ impl Task {
             principals_above: self.above.iter().map(|above| above.principal.clone()).collect(),
             bench,
             limits: self.limits.clone(),
+            denial_detail: self.denial_detail,
             content: self.content,
             items,
             started_at_unix_ms,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use probity_cedar::CedarSource;
 use probity_cedar::limits::SOURCES_BYTES_MAX;
-use probity_contract::{ContentSetting, Limits, ModelParams, Prices};
+use probity_contract::{ContentSetting, DenialDetail, Limits, ModelParams, Prices};
 use probity_core::{Mode, RuleLists};
 use serde::Deserialize;
 use serde_json::Value;
@@ -108,6 +108,8 @@ pub(crate) struct PolicyTable {
     pub(crate) deny: Vec<String>,
     /// What follows where no rule covers a call, and whether only reads may run.
     pub(crate) mode: Mode,
+    /// How much the model reads of a denial.
+    pub(crate) denials: DenialDetail,
     /// Files of rules.
     pub(crate) rules: Vec<String>,
     /// Files of rules that are tried out: they are told of, and nothing follows.

@@ -159,5 +159,6 @@ pub(crate) fn task(
         task = task.prices(prices);
     }
     let task = task.limits(file.limits).params(file.params).content(file.record.content);
+    let task = task.denial_detail(file.policy.denials);
     Ok((task, principal))
 }

@@ -18,8 +18,8 @@ pub use judgement::{Judgement, Permit};
 pub use question::{Grant, PendingCall, QuestionFacts, Remembered};
 pub use redemption::{RedeemError, Redeemer, Redemption};
 pub use ruling::{
-    Asker, Bench, BenchError, Denial, DenialCode, Epoch, Level, Opinion, Roster, RosterError, Ruling, Said,
-    rule,
+    Asker, Bench, BenchError, Denial, DenialCode, DenialDetail, Epoch, Level, Opinion, Roster, RosterError,
+    Ruling, Said, rule,
 };
 pub use seat::Seat;
 pub use view::CallView;

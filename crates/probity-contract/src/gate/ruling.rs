@@ -232,6 +232,17 @@ pub struct Denial {
     pub reason: String,
 }
 
+/// How much a model reads of a denial. People, observers and the record are always told all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DenialDetail {
+    /// Who denied and why, in one redacted line: the model can do better.
+    #[default]
+    Reason,
+    /// The code alone. What policies say, or what they throw, reaches no model.
+    Code,
+}
+
 /// The kinds of denial. Stable names; they stand in records and in what programs read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -269,6 +280,28 @@ pub enum DenialCode {
 }
 
 impl DenialCode {
+    /// Its name, as it stands in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoPolicy => "no_policy",
+            Self::NotCovered => "not_covered",
+            Self::Policy => "policy",
+            Self::PolicyFailed => "policy_failed",
+            Self::TargetsFailed => "targets_failed",
+            Self::Incomplete => "incomplete",
+            Self::NobodyToAsk => "nobody_to_ask",
+            Self::PersonRefused => "person_refused",
+            Self::Expired => "expired",
+            Self::Redeemed => "redeemed",
+            Self::TargetsChanged => "targets_changed",
+            Self::ToolChanged => "tool_changed",
+            Self::EditRefused => "edit_refused",
+            Self::Cancelled => "cancelled",
+            Self::Limit => "limit",
+        }
+    }
+
     /// What would have to change for such a call to run, in words for people.
     #[must_use]
     pub const fn remedy(self) -> &'static str {

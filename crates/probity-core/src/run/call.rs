@@ -173,8 +173,13 @@ impl Call {
         self.sent = false;
     }
 
-    /// Puts the call before the policies just before its effect, as if nothing had been started for it.
+    /// Puts the call before the policies just before its effect, as if nothing had been started for it. An approval that may
+    /// be used up is none any more; whoever asked asks again.
     pub(crate) fn judge_again(&mut self) {
+        let keeps_grant = self.stage == Stage::Redeeming && !self.sent;
+        if !keeps_grant {
+            self.grant = None;
+        }
         self.enter(Stage::Reresolving);
         (self.started, self.waited, self.hearing, self.permit) = (false, true, None, None);
     }

@@ -347,7 +347,7 @@ impl Run {
     }
 
     pub(super) fn deny(&mut self, id: CallId, denial: Denial) {
-        let text = words::denied(&denial);
+        let text = words::denied(&denial, self.state.spec.denial_detail);
         self.events.push_back(Event::CallDenied {
             call: id,
             code: denial.code,

@@ -309,7 +309,7 @@ impl Run {
     fn take_results(&mut self, behind: &LeftBehind) {
         for (id, denial) in &behind.denied {
             if let Some(call) = self.state.calls.get_mut(id).filter(|call| !call.is_settled()) {
-                let text = Arc::from(words::denied(denial).as_str());
+                let text = Arc::from(words::denied(denial, self.state.spec.denial_detail).as_str());
                 call.enter(Stage::Settled(Settled { text, is_error: true, trusted: false }));
             }
         }

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use probity_contract::{
-    Arguments, Bench, Content, ContentSetting, Label, Limits, ModelName, ModelParams, Origin, Prices,
-    PrincipalId, RunId, ToolName, ToolSpec,
+    Arguments, Bench, Content, ContentSetting, DenialDetail, Label, Limits, ModelName, ModelParams, Origin,
+    Prices, PrincipalId, RunId, ToolName, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,6 +38,9 @@ pub struct RunSpec {
     pub bench: Bench,
     /// What may be spent.
     pub limits: Limits,
+    /// How much the model reads of a denial.
+    #[serde(default)]
+    pub denial_detail: DenialDetail,
     /// How much content the record keeps.
     pub content: ContentSetting,
     /// Instructions, material and the prompt, in the order in which the model reads them.

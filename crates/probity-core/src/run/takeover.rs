@@ -13,7 +13,7 @@ impl Run {
             return;
         }
         for id in self.calls_at(&Stage::Redeeming) {
-            // What was heard is gone with the pause. Should the approval be used up by now, nothing runs on it.
+            // What was heard is gone with the pause. Should the approval be used up by now, a person is asked again.
             self.judge_again_unstarted(id);
         }
         for id in self.calls_at(&Stage::Permitted) {

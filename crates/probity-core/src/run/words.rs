@@ -1,7 +1,7 @@
 //! The engine's own sentences to the model. Every foreign word in them has passed the credential pass before any cut.
 
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
-use probity_contract::{Denial, DenialCode, Level, LimitKind, Seat, ToolError, ToolErrorClass};
+use probity_contract::{Denial, DenialCode, DenialDetail, Level, LimitKind, Seat, ToolError, ToolErrorClass};
 use probity_egress::{Egress, SamePrincipal, Words, bounded_summary, egress_text, one_line_untrusted};
 
 /// Code points of a tool error that the model reads.
@@ -34,8 +34,18 @@ pub(crate) fn rejected(why: &str) -> Passed {
     Words::new().text("the call was not understood and nothing ran: ").passed(&why).done()
 }
 
-/// Why a call was denied.
-pub(crate) fn denied(denial: &Denial) -> Passed {
+/// Why a call was denied, in as much detail as the model shall have.
+pub(crate) fn denied(denial: &Denial, detail: DenialDetail) -> Passed {
+    match detail {
+        DenialDetail::Reason => denied_because(denial),
+        DenialDetail::Code => {
+            let words = Words::new().text("the call was denied and did not run (");
+            words.text(denial.code.name()).text(").").done()
+        }
+    }
+}
+
+fn denied_because(denial: &Denial) -> Passed {
     let reason = line(&denial.reason);
     let words = Words::new().text("the call was denied and did not run");
     let words = match &denial.by {

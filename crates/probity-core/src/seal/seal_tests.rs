@@ -1,8 +1,8 @@
 use std::sync::{Arc, LazyLock};
 
 use probity_contract::{
-    Bench, Content, ContentSetting, Label, Limits, ModelName, ModelParams, Origin, PrincipalId, Roster,
-    RunId, ToolChoice,
+    Bench, Content, ContentSetting, DenialDetail, Label, Limits, ModelName, ModelParams, Origin, PrincipalId,
+    Roster, RunId, ToolChoice,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -33,6 +33,7 @@ fn run(id: &str) -> Run {
         principals_above: Vec::new(),
         bench: Bench::of(Roster::new(Vec::new()).unwrap()),
         limits: Limits::default(),
+        denial_detail: DenialDetail::default(),
         content: ContentSetting::Full,
         items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
         started_at_unix_ms: 0,

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, Arguments, Bench, CallId, Content, ContentSetting, Effect, Emission, Ending, FrozenCall, Label,
-    Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, PendingCall, Redemption, ReplyPart,
-    Roster, Seat, Stop, Target, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec, Usage,
+    Answer, Arguments, Bench, CallId, Content, ContentSetting, DenialDetail, Effect, Emission, Ending,
+    FrozenCall, Label, Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, PendingCall,
+    Redemption, ReplyPart, Roster, Seat, Stop, Target, ToolChoice, ToolError, ToolErrorClass, ToolOutput,
+    ToolSpec, Usage,
 };
 use probity_core::{FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
 use probity_testkit::{model_name, policy_name, principal, run_id, tool_name};
@@ -153,6 +154,7 @@ pub(crate) fn spec(tools: Vec<ToolSpec>) -> RunSpec {
         principals_above: Vec::new(),
         bench: Bench::of(Roster::new(vec![policy_name("careful")]).unwrap()),
         limits: Limits::default(),
+        denial_detail: DenialDetail::default(),
         content: ContentSetting::Full,
         items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
         started_at_unix_ms: 0,

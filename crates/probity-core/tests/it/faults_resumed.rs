@@ -44,14 +44,14 @@ const FAULTS: [Fault; 12] = [
 const EFFECTS: [Effect; 4] = [Effect::Pure, Effect::Idempotent, Effect::Reconcile, Effect::Once];
 
 impl Fault {
-    const fn is_policys(self) -> bool {
+    const fn is_of_a_policy(self) -> bool {
         matches!(self, Self::PolicyErrs | Self::PolicyPanics | Self::PolicyHangs | Self::PolicyIsRestless)
     }
 
     /// Whether the deployment hears of it on the failure lane: the record and the checkpoints end the run instead, and that
     /// somebody was first is nobody's failure.
     const fn is_reported(self) -> bool {
-        self.is_policys() || matches!(self, Self::RedeemerErrs | Self::RedeemerPanics)
+        self.is_of_a_policy() || matches!(self, Self::RedeemerErrs | Self::RedeemerPanics)
     }
 }
 

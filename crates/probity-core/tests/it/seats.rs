@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use probity_contract::{DenialCode, Effect, Fact, Level, Opinion, Said, Seat, Target, Verdict};
+use probity_contract::{DenialCode, DenialDetail, Effect, Fact, Level, Opinion, Said, Seat, Target, Verdict};
 use probity_testkit::{Acts, Judges, ScriptedApprover, ScriptedPolicy, ScriptedTool, Turn, fake_token};
 
 use crate::scene::{Played, Scene, scene};
@@ -224,4 +224,58 @@ fn i33_nobody_speaks_for_another_level() {
     let deep = (0..4).try_fold(Bench::of(roster()), |bench, _| bench.for_child(roster())).unwrap();
     assert_eq!(deep.levels().len(), 5);
     assert!(deep.for_child(roster()).is_err());
+}
+
+/// With the strict setting no word of a policy, a tool or a person reaches the model; people and the record are told.
+#[tokio::test(start_paused = true)]
+async fn a_model_that_shall_read_codes_only_reads_no_reason() {
+    let cases: [(Judges, DenialCode); 4] = [
+        (Judges::denies("the vault is closed"), DenialCode::Policy),
+        (Judges::Fails("the vault is closed".to_owned()), DenialCode::PolicyFailed),
+        (Judges::Panics("the vault is closed".to_owned()), DenialCode::PolicyFailed),
+        (Judges::asks("the vault is closed"), DenialCode::PersonRefused),
+    ];
+    for (judges, code) in cases {
+        for (detail, told) in [(DenialDetail::Reason, true), (DenialDetail::Code, false)] {
+            let tool = ScriptedTool::new("act", Effect::Once, Acts::Echoes);
+            let person = ScriptedApprover::refusing("eve", "the vault is closed");
+            let turns = [Turn::calls(&[("act", r#"{"text":"x"}"#)]), Turn::text("done")];
+            let scene = scene(turns).tool(&tool).policy(&ScriptedPolicy::new("vault", judges.clone()));
+            let scene = scene.task(|task| task.denial_detail(detail)).approver(&person);
+            let played = scene.run_whole().await;
+            let (read, _) = played.result();
+            assert_eq!(read.contains("the vault is closed"), told, "{read}");
+            assert_eq!(read.contains(code.name()), !told, "{read}");
+            assert_eq!((tool.start_count(), played.denials()), (0, vec![code]));
+            let denied = played.facts().into_iter().find_map(|fact| match fact {
+                Fact::Denied { denial, .. } => Some(denial.reason),
+                _ => None,
+            });
+            assert!(denied.unwrap().contains("the vault is closed"));
+        }
+    }
+}
+
+#[test]
+fn codes_are_called_as_they_are_written() {
+    for code in [
+        DenialCode::NoPolicy,
+        DenialCode::NotCovered,
+        DenialCode::Policy,
+        DenialCode::PolicyFailed,
+        DenialCode::TargetsFailed,
+        DenialCode::Incomplete,
+        DenialCode::NobodyToAsk,
+        DenialCode::PersonRefused,
+        DenialCode::Expired,
+        DenialCode::Redeemed,
+        DenialCode::TargetsChanged,
+        DenialCode::ToolChanged,
+        DenialCode::EditRefused,
+        DenialCode::Cancelled,
+        DenialCode::Limit,
+    ] {
+        assert_eq!(serde_json::to_value(code).unwrap(), code.name());
+        assert!(!code.remedy().is_empty());
+    }
 }

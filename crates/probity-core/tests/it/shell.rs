@@ -142,7 +142,7 @@ fn is_known(argv: &[String]) -> bool {
 fn run(shell: &str, args: &[&str], dir: &Path, result: &str) {
     let mut command = Command::new(shell);
     command.args(args).current_dir(dir.join("empty")).env_clear();
-    command.env("PATH", dir.join("bin")).env("RESULT", result).env("LOG", dir.join("log"));
+    command.env("PATH", dir.join("bin")).env("RESULT", result).env("TOLD", dir.join("told"));
     command.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let pid = rustix::process::Pid::from_child(&child);
@@ -158,29 +158,32 @@ fn run(shell: &str, args: &[&str], dir: &Path, result: &str) {
     waiting.join().unwrap();
 }
 
-/// What the programs told, line by line: a line's end is a count of nothing.
-fn told(dir: &Path) -> Vec<Argvs> {
-    let bytes = fs::read(dir.join("log")).unwrap_or_default();
-    fs::remove_file(dir.join("log")).ok();
-    let text = String::from_utf8(bytes).unwrap();
-    let mut fields = text.split_terminator('\0');
-    let (mut lines, mut argvs) = (Vec::new(), Vec::new());
-    while let Some(count) = fields.next() {
-        match count.parse::<usize>().unwrap() {
-            0 => lines.push(std::mem::take(&mut argvs)),
-            count => argvs.push(fields.by_ref().take(count).map(str::to_owned).collect()),
-        }
+/// What the programs told, by line. Each has a file of its own: those of one line run side by side, and a shell may hand over
+/// what one of them says in several writes.
+fn told(dir: &Path, lines: usize) -> Vec<Argvs> {
+    let mut all = vec![Argvs::new(); lines];
+    for entry in fs::read_dir(dir.join("told")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let line: usize = name.split_once('.').unwrap().0.parse().unwrap();
+        let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+        let mut fields = text.split_terminator('\0');
+        let count: usize = fields.next().unwrap().parse().unwrap();
+        let argv: Vec<String> = fields.map(str::to_owned).collect();
+        assert_eq!(argv.len(), count, "a program told everything");
+        all[line].push(argv);
+        fs::remove_file(path).unwrap();
     }
-    assert_eq!(argvs, Argvs::new(), "all lines came to their end");
-    lines
+    all
 }
 
 fn place() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    for name in ["empty", "bin"] {
+    for name in ["empty", "bin", "told"] {
         fs::create_dir(dir.path().join(name)).unwrap();
     }
-    let text = "#!/bin/sh\nprintf '%s\\0' $(($# + 1)) \"${0##*/}\" \"$@\" >>\"$LOG\"\nexit $RESULT\n";
+    let text =
+        "#!/bin/sh\nprintf '%s\\0' $(($# + 1)) \"${0##*/}\" \"$@\" >\"$TOLD/$LINE.$$\"\nexit $RESULT\n";
     for name in NAMES {
         let path = dir.path().join("bin").join(name);
         fs::write(&path, text).unwrap();
@@ -221,17 +224,23 @@ fn check(shell: &str, lines: &[(String, Argvs)], [succeeding, failing]: [Vec<Arg
 fn one_shell(shell: &str, seed: u64, wanted: usize) {
     let (dir, lines) = (place(), accepted(seed, wanted));
     let both = ["0", "1"].map(|result| {
-        let mut script =
-            "exec 3>>\"$LOG\"\ntell() { printf '%s\\0' \"$#\" \"$@\" >&3; return $RESULT; }\n".to_owned();
+        // Without `set -C` two that run side by side could take one file. `true` is no special builtin, so a file that is
+        // there already does not end the shell.
+        let mut script = "set -C\ntell() {\n\
+            i=0\n\
+            until { true >\"$TOLD/$LINE.$i\"; } 2>/dev/null; do i=$((i + 1)); done\n\
+            printf '%s\\0' \"$#\" \"$@\" >>\"$TOLD/$LINE.$i\"\n\
+            return $RESULT\n}\n"
+            .to_owned();
         for name in NAMES {
             script.push_str(&format!("{name}() {{ tell {name} \"$@\"; }}\n"));
         }
-        for (text, _) in &lines {
-            script.push_str(&format!("{text}\nwait\nprintf '0\\0' >&3\n"));
+        for (number, (text, _)) in lines.iter().enumerate() {
+            script.push_str(&format!("LINE={number}\n{text}\nwait\n"));
         }
         fs::write(dir.path().join("script"), script).unwrap();
         run(shell, &["../script"], dir.path(), result);
-        told(dir.path())
+        told(dir.path(), lines.len())
     });
     check(shell, &lines, both);
 }
@@ -240,10 +249,11 @@ fn one_shell(shell: &str, seed: u64, wanted: usize) {
 fn a_shell_each(shell: &str, seed: u64, wanted: usize) {
     let (dir, lines) = (place(), accepted(seed, wanted));
     let both = ["0", "1"].map(|result| {
-        for (text, _) in &lines {
-            run(shell, &["-c", &format!("{text}\nwait\nprintf '0\\0' >>\"$LOG\"")], dir.path(), result);
+        for (number, (text, _)) in lines.iter().enumerate() {
+            let script = format!("export LINE={number}\n{text}\nwait");
+            run(shell, &["-c", &script], dir.path(), result);
         }
-        told(dir.path())
+        told(dir.path(), lines.len())
     });
     check(shell, &lines, both);
 }

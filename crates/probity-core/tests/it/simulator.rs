@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, Bench, CallId, Content, ContentSetting, Digest, Effect, Emission, Ending, FrozenCall, Item,
-    Label, Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, Redemption, ReplyPart, Roster,
-    Said, Seat, Stop, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec, Touches, Usage, Verdict,
+    Answer, Bench, CallId, Content, ContentSetting, DenialDetail, Digest, Effect, Emission, Ending,
+    FrozenCall, Item, Label, Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, Redemption,
+    ReplyPart, Roster, Said, Seat, Stop, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec,
+    Touches, Usage, Verdict,
 };
 use probity_core::{FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
 use probity_testkit::{model_name, policy_name, principal, run_id, tool_name};
@@ -153,6 +154,7 @@ impl Script {
             principals_above: Vec::new(),
             bench: Bench::of(Roster::new(vec![policy_name("plan")]).unwrap()),
             limits: self.limits.clone(),
+            denial_detail: DenialDetail::default(),
             content: ContentSetting::Full,
             items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
             started_at_unix_ms: 0,

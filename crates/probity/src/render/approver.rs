@@ -34,13 +34,13 @@ impl TerminalApprover {
             let Some(typed) = self
                 .typed(match (view.hides_credential(), whole_seen) {
                     (true, _) => {
-                        "  it cannot be approved here. [e]dit / [n]o / no, because … / never / [l]ater: "
+                        "  it cannot be approved here. [e]dit / [n]o / no, because … / never / later: "
                     }
                     (false, true) => {
-                        "  run it? [y]es / yes, N times / [e]dit / [n]o / no, because … / never / [l]ater: "
+                        "  run it? [y]es / yes, N times / [e]dit / [n]o / no, because … / never / later: "
                     }
                     (false, false) => {
-                        "  [s]how the rest first / [e]dit / [n]o / no, because … / never / [l]ater: "
+                        "  [s]how the rest first / [e]dit / [n]o / no, because … / never / later: "
                     }
                 })
                 .await
@@ -104,7 +104,7 @@ impl Typed {
             "y" | "yes" => Self::Yes { more: 0 },
             "e" | "edit" => Self::Edit,
             "s" | "show" => Self::Show,
-            "l" | "later" => Self::Later,
+            "later" => Self::Later,
             "n" | "no" => no("the person said no", false),
             "never" => no("the person said never", true),
             other => {
