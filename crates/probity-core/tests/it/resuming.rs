@@ -468,7 +468,8 @@ async fn i35_a_run_is_taken_up_by_its_own_task_only() {
     paused(deployment.start().await);
     let answered = answer(&deployment, &deployment.last_state(), approve());
     type Change = fn(&mut Deployment);
-    let changes: [(Change, fn(&ResumeError) -> bool); 4] = [
+    type Expected = fn(&ResumeError) -> bool;
+    let changes: [(Change, Expected); 4] = [
         (|it| it.principal = "mallory", |error| matches!(error, ResumeError::OtherPrincipal { .. })),
         (|it| it.policies.clear(), |error| matches!(error, ResumeError::PolicyGone(_))),
         (

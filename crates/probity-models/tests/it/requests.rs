@@ -77,6 +77,8 @@ fn request(items: Vec<Arc<Item>>, tool_choice: ToolChoice, has_tools: bool) -> M
         description: "Reads a file.".to_owned(),
         input_schema: schema.clone(),
         effect: Effect::Pure,
+        server: None,
+        sandbox: None,
     };
     ModelRequest {
         items: Arc::new(items),

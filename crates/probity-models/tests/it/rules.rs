@@ -107,6 +107,8 @@ pub(crate) fn request(items: Vec<Arc<Item>>) -> ModelRequest {
         description: "Pays.".into(),
         input_schema: serde_json::json!({ "type": "object" }),
         effect: Effect::Once,
+        server: None,
+        sandbox: None,
     };
     ModelRequest {
         items: Arc::new(items),

@@ -35,7 +35,8 @@ async fn a_file_that_is_changed_is_told_by_its_inode_and_content() {
 /// A file that is changed, exchanged for one with the same content, gone, or has come since the person approved.
 #[tokio::test]
 async fn i19_a_file_that_is_another_since_the_approval_is_not_written() {
-    let changes: [(&str, fn(&Scene)); 4] = [
+    type Change = fn(&Scene);
+    let changes: [(&str, Change); 4] = [
         ("changed", |scene| scene.write("a.txt", "evil\n")),
         ("exchanged", |scene| {
             scene.write("b.txt", "old\n");
@@ -109,7 +110,8 @@ async fn i19_a_script_that_was_changed_since_the_approval_does_not_run() {
     assert_eq!(class(&refused), ToolErrorClass::Refused);
     assert!(!scene.root().join("out.txt").exists());
     let support = probity_tools::sandbox_support();
-    if !support.landlock_abi.is_some_and(|abi| abi >= support.landlock_abi_min) || !support.seccomp {
+    let has_landlock = support.landlock_abi.is_some_and(|abi| abi >= support.landlock_abi_min);
+    if !has_landlock || !support.seccomp {
         eprintln!("skipped: {support}");
         return;
     }
