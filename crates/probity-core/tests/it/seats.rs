@@ -245,7 +245,8 @@ async fn a_model_that_shall_read_codes_only_reads_no_reason() {
             let played = scene.run_whole().await;
             let (read, _) = played.result();
             assert_eq!(read.contains("the vault is closed"), told, "{read}");
-            assert_eq!(read.contains(code.name()), !told, "{read}");
+            let bare = format!("the call was denied and did not run ({}).", code.name());
+            assert_eq!(read == bare, !told, "{read}");
             assert_eq!((tool.start_count(), played.denials()), (0, vec![code]));
             let denied = played.facts().into_iter().find_map(|fact| match fact {
                 Fact::Denied { denial, .. } => Some(denial.reason),
