@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::digest::{Digest, DigestError, from_hex};
-use crate::gate::{Denial, Opinion, Seat};
+use crate::gate::{Denial, Opinion, Said, Seat};
 use crate::ids::{CallId, ItemId, ModelCallId, ModelName, PolicyName, PrincipalId, RunId};
 use crate::item::Origin;
 use crate::label::Label;
@@ -220,6 +220,17 @@ pub enum Fact {
         seat: Seat,
         /// What each policy said.
         opinions: Vec<Opinion>,
+    },
+    /// A policy that is tried out would have said this. Nothing followed.
+    Shadowed {
+        /// The call.
+        call: CallId,
+        /// At which seat.
+        seat: Seat,
+        /// Who.
+        policy: PolicyName,
+        /// What.
+        said: Said,
     },
     /// The call will not run.
     Denied {

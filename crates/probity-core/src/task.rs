@@ -8,6 +8,7 @@ use probity_contract::{
 };
 
 use crate::driver::StartError;
+use crate::gate::ShadowNotes;
 use crate::run::{FirstItem, RunSpec};
 
 /// A task above: on whose behalf it acts, and who judges its calls.
@@ -24,6 +25,7 @@ pub struct Task {
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) policies: Vec<Arc<dyn Policy>>,
     pub(crate) above: Vec<Above>,
+    pub(crate) shadow_notes: Option<ShadowNotes>,
     title: Option<String>,
     principal: PrincipalId,
     prices: Option<Prices>,
@@ -46,6 +48,7 @@ impl Task {
             tools: Vec::new(),
             policies: Vec::new(),
             above: Vec::new(),
+            shadow_notes: None,
             title: None,
             principal,
             prices,
@@ -93,6 +96,13 @@ impl Task {
     #[must_use]
     pub fn policy(mut self, policy: Arc<dyn Policy>) -> Self {
         self.policies.push(policy);
+        self
+    }
+
+    /// Has the record tell what the task's policies in shadow would have said, as far as they tell these notes.
+    #[must_use]
+    pub fn shadow_notes(mut self, notes: ShadowNotes) -> Self {
+        self.shadow_notes = Some(notes);
         self
     }
 

@@ -178,7 +178,7 @@ fn letters_of(c: char) -> impl Iterator<Item = char> {
 }
 
 /// Letters in black circles and squares, which have no compatibility form.
-fn enclosed(c: char) -> char {
+pub(crate) fn enclosed(c: char) -> char {
     let from = match c {
         '\u{1f150}'..='\u{1f169}' => 0x1_f150,
         '\u{1f170}'..='\u{1f189}' => 0x1_f170,
@@ -189,7 +189,7 @@ fn enclosed(c: char) -> char {
 }
 
 /// Small letters of other scripts that look like Latin ones (Unicode's table of confusables, the letters of frames' names).
-fn latin(c: char) -> char {
+pub(crate) fn latin(c: char) -> char {
     match c {
         'а' | 'α' | 'ɑ' | 'ᴀ' | 'ａ' => 'a',
         'ʙ' | 'ь' | 'Ƅ' => 'b',

@@ -20,6 +20,7 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::ToolStarted { .. } => "tool_started",
         Fact::ToolFinished { .. } => "tool_finished",
         Fact::FailureReported { .. } => "failure_reported",
+        Fact::Shadowed { .. } => "shadowed",
         Fact::Resumed { .. } => "resumed",
         Fact::Reconciled { .. } => "reconciled",
         Fact::LimitHit { .. } => "limit_hit",
@@ -46,6 +47,7 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         | Fact::Answered { .. }
         | Fact::ToolStarted { .. }
         | Fact::FailureReported { .. }
+        | Fact::Shadowed { .. }
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
         | Fact::LimitHit { .. }

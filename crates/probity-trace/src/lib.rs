@@ -22,7 +22,9 @@ pub use frame::{
 pub use line::{Line, Noted, Start};
 pub use order::{EntryOrder, OrderError};
 pub use record::{Dangling, ReadRecord, Record, RecordError, RecordErrorKind};
-pub use story::{Answered, Attempt, AttemptEnd, CallStory, FrozenForm, Hearing, Proposal, Question};
+pub use story::{
+    Answered, Attempt, AttemptEnd, CallStory, FrozenForm, Hearing, Proposal, Question, Shadowed,
+};
 pub use summary::{RunSummary, ToolCallCounts};
 pub use text::{Fidelity, RecordedItem, RecordedText};
 pub use timeline::{MOMENT_CHARS_MAX, Moment};

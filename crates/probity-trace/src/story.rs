@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use probity_contract::{
     AnswerKind, Body, CallId, Denial, Digest, Effect, Fact, ItemId, Label, ModelCallId, Opinion, PartId,
-    PolicyName, PrincipalId, ReconciledKind, Seat, Target, ToolOutcomeKind,
+    PolicyName, PrincipalId, ReconciledKind, Said, Seat, Target, ToolOutcomeKind,
 };
 use serde::Serialize;
 
@@ -32,11 +32,24 @@ pub struct CallStory {
     pub attempts: Vec<Attempt>,
     /// What the tool said of an attempt of which nothing was heard.
     pub reconciled: Option<ReconciledKind>,
+    /// What policies that are tried out would have said.
+    pub shadowed: Vec<Shadowed>,
     /// What the model reads of it.
     pub result: Option<ItemId>,
     /// Whether an effect may have happened of which the record does not tell the outcome: the tool was started, and
     /// neither came back nor, where a repetition does no harm, was run again to its end.
     pub in_doubt: bool,
+}
+
+/// What a policy that is tried out would have said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Shadowed {
+    /// At which seat.
+    pub seat: Seat,
+    /// Who.
+    pub policy: PolicyName,
+    /// What.
+    pub said: Said,
 }
 
 /// A call as the model worded it.
@@ -146,6 +159,7 @@ impl CallStory {
             attempts: Vec::new(),
             result: None,
             reconciled: None,
+            shadowed: Vec::new(),
             in_doubt: false,
         }
     }
@@ -224,6 +238,7 @@ pub(crate) const fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::ToolStarted { call, .. }
         | Fact::ToolFinished { call, .. }
         | Fact::Reconciled { call, .. }
+        | Fact::Shadowed { call, .. }
         | Fact::ItemAdded { body: Body::ToolResult { call, .. }, .. } => Some(*call),
         Fact::FailureReported { call, .. } => *call,
         Fact::RunStarted(_)
@@ -264,6 +279,7 @@ fn tell(story: &mut CallStory, line: &Line, fact: &Fact) {
             story.end_attempt(AttemptEnd { at_ms, outcome, output, output_bytes, ran_ms });
         }
         Fact::Reconciled { found, .. } => story.reconciled = Some(found),
+        Fact::Shadowed { seat, policy, said, .. } => story.shadowed.push(Shadowed { seat, policy, said }),
         Fact::ItemAdded { item, .. } => story.result = Some(item),
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }

@@ -88,6 +88,10 @@ impl Record {
                 let said: Vec<String> = opinions.iter().take(8).map(words_of_opinion).collect();
                 format!("{seat}: {}", beginning(&said.join("; ")))
             }
+            Fact::Shadowed { seat, policy, said, .. } => {
+                let opinion = Opinion::own(policy.clone(), said.clone());
+                format!("{seat}, tried out: {}", beginning(&words_of_opinion(&opinion)))
+            }
             Fact::Denied { denial, .. } => beginning(&denial.reason),
             Fact::Asked { askers, .. } => {
                 beginning(&askers.iter().take(8).map(|name| name.as_str()).collect::<Vec<_>>().join(", "))
@@ -171,6 +175,7 @@ const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
         | Fact::FailureReported { .. }
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
+        | Fact::Shadowed { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => None,
@@ -198,6 +203,7 @@ const fn item_of(fact: &Fact) -> Option<ItemId> {
         | Fact::FailureReported { .. }
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
+        | Fact::Shadowed { .. }
         | Fact::LimitHit { .. } => None,
     }
 }

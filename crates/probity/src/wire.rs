@@ -9,7 +9,7 @@ use probity_models::{ApiKey, HttpModel, HttpModelConfig, ModelRef, RulesModel};
 use probity_tools::{AllowedHost, HttpConfig, HttpGetTool, Root, ShellConfig, ShellTool, fs_tools};
 
 use crate::exit::{Code, Fatal};
-use crate::policies::Policies;
+use crate::policies::{Policies, shadow_notes};
 use crate::settings;
 use crate::task_file::{HostEntry, TaskFile, ToolsTable};
 
@@ -149,9 +149,11 @@ pub(crate) fn task(
     for notice in &policies.notices {
         tracing::warn!("{notice}");
     }
-    for policy in policies.into_list() {
+    let notes = shadow_notes();
+    for policy in policies.into_list(&notes) {
         task = task.policy(policy);
     }
+    task = task.shadow_notes(notes);
     if file.tools.required {
         task = task.first_tool_choice(ToolChoice::Required);
     }

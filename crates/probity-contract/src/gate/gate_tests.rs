@@ -638,3 +638,39 @@ fn i28_a_stored_call_with_a_changed_field_or_a_field_twice_is_refused() {
     let twice = stored.to_string().replacen('{', r#"{"call":2,"#, 1);
     assert!(serde_json::from_str::<FrozenCall>(&twice).is_err());
 }
+
+/// What one policy of a level says; the strictness of what the level concludes from it.
+fn said_at(level: usize, choice: u8) -> (Opinion, u8) {
+    let reason = "because".to_owned();
+    let (said, strictness) = match choice {
+        0 => (Said::Verdict(Verdict::Allow { reason }), 0),
+        1 => (Said::Verdict(Verdict::Ask { reason }), 1),
+        2 => (Said::Verdict(Verdict::Deny { reason }), 2),
+        3 => (Said::Verdict(Verdict::Abstain), 2),
+        _ => (Said::Failed(reason), 2),
+    };
+    let level = Level(u8::try_from(level).unwrap());
+    (Opinion { level, policy: policy(0), epoch: None, said }, strictness)
+}
+
+fn concluded(choices: &[u8]) -> u8 {
+    let roster = || Roster::new(vec![policy(0)]).unwrap();
+    let bench = Bench::try_from(choices.iter().map(|_| roster()).collect::<Vec<_>>()).unwrap();
+    let opinions: Vec<Opinion> =
+        choices.iter().enumerate().map(|(level, choice)| said_at(level, *choice).0).collect();
+    match bench.rule(Seat::ExecuteRecheck, &opinions) {
+        Ruling::Allow => 0,
+        Ruling::Ask(_) => 1,
+        Ruling::Deny(_) => 2,
+    }
+}
+
+proptest! {
+    /// What levels conclude together is the strictest of what each concludes: so their order, their grouping and a level that
+    /// stands there twice do not matter, and one more never allows more.
+    #[test]
+    fn i32_levels_compose_as_the_strictest_of_them(choices in proptest::collection::vec(0_u8..5, 1..=5)) {
+        let strictest = choices.iter().map(|choice| said_at(0, *choice).1).max().unwrap();
+        prop_assert_eq!(concluded(&choices), strictest);
+    }
+}

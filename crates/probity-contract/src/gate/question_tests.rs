@@ -281,3 +281,17 @@ fn i25_what_is_cut_is_counted_and_can_be_had_whole() {
         "{shown}"
     );
 }
+
+/// Two payments that read alike on a screen do not in the view.
+#[test]
+fn i25_letters_that_look_like_others_are_written_out() {
+    let shown = |to: &str| {
+        let arguments = Arguments::from_value(&json!({"to": to})).unwrap();
+        let call = call_with(|facts| facts.arguments = arguments.clone());
+        let view = CallView::of(&call, &[]);
+        view.lines().iter().map(|line| line.as_str().to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    assert!(shown("ACME").contains("ACME"));
+    assert!(shown("AC\u{41c}E").contains("AC\\u{41c}E"), "{}", shown("AC\u{41c}E"));
+    assert!(shown("\u{43f}\u{440}\u{438}\u{432}\u{435}\u{442}").contains("\u{43f}\u{440}\u{438}"));
+}

@@ -1,7 +1,8 @@
 //! What a person is shown of a call before it may run.
 
 use probity_egress::{
-    Egress, SamePrincipal, Words, bounded_summary, egress_text, is_hard_to_see, one_line_untrusted,
+    Egress, SamePrincipal, Words, bounded_summary, egress_text, is_hard_to_see, look_alikes,
+    one_line_untrusted,
 };
 
 use super::call::FrozenCall;
@@ -18,7 +19,7 @@ type Passed = Egress<SamePrincipal>;
 
 /// The lines that a person reads of a call: a function of the frozen call and of those who ask, and of nothing else.
 ///
-/// Characters that cannot be seen or that turn the direction of writing are written out. What was cut is counted and can
+/// Characters that cannot be seen, turn the direction of writing or look like Latin letters are written out. What was cut is counted and can
 /// be had whole. What looks like a credential is not shown, and that is said: nobody can approve what is hidden. The whole
 /// digest of the call is a line, so two different calls never read alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,11 +156,14 @@ fn shown(text: &str) -> (Passed, bool) {
     (whole, hides)
 }
 
-/// The text with every character that cannot be seen, or that turns the direction of writing, written out.
+/// The text with every character written out that cannot be seen, that turns the direction of writing, or that looks like a
+/// Latin letter and is none.
 fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hard_to_see(c) || matches!(c, '\u{fe00}'..='\u{fe0f}') {
+    let mut alike = look_alikes(text).into_iter().peekable();
+    for (at, c) in text.char_indices() {
+        let is_alike = alike.next_if_eq(&at).is_some();
+        if is_alike || is_hard_to_see(c) || matches!(c, '\u{fe00}'..='\u{fe0f}') {
             shown.push_str(&format!("\\u{{{:x}}}", u32::from(c)));
         } else {
             shown.push(c);

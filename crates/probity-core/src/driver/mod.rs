@@ -31,6 +31,7 @@ use tokio::runtime::RuntimeFlavor;
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinSet};
 
+use crate::gate::ShadowNotes;
 use crate::run::{Outcome, ResumeError, Resumption, Run, RunSpec, SpecError, Step, reply_text_of};
 use crate::task::Task;
 pub use inquiry::{Heard, HeardAt, Inquiry};
@@ -240,6 +241,7 @@ struct Driver {
     model: Arc<dyn Model>,
     tools: HashMap<ToolName, Arc<dyn Tool>>,
     judges: judge::Judges,
+    shadow_notes: Option<ShadowNotes>,
     approver: Option<Arc<dyn Approver>>,
     journal: Option<Box<dyn Journal>>,
     clock: Arc<dyn Clock>,
@@ -277,6 +279,7 @@ impl Driver {
             model: task.model,
             tools: spec.tools.iter().map(|tool| tool.name.clone()).zip(task.tools).collect(),
             judges: judge::Judges::new(&spec.bench, task.policies, task.above),
+            shadow_notes: task.shadow_notes,
             approver: host.approver,
             journal: Some(host.journal),
             clock: host.clock,
@@ -365,9 +368,10 @@ impl Driver {
 
     fn feed(&self, machine: &mut Run, outcome: Outcome) {
         let now_ms = self.now_ms();
-        for failure in self.watch.take_failures() {
+        let notes = self.shadow_notes.iter().flat_map(ShadowNotes::take);
+        for told in self.watch.take_failures().into_iter().chain(notes) {
             // A failure of an ended run has been reported on the lane; the record is closed.
-            let _late = machine.feed(now_ms, failure);
+            let _late = machine.feed(now_ms, told);
         }
         // A late or repeated outcome changes nothing, by the machine's promise.
         let _late = machine.feed(now_ms, outcome);

@@ -25,7 +25,7 @@ pub use reloadable::ReloadableRules;
 pub use rule::RuleError;
 pub use rule_file::{RuleEntry, RuleFile};
 pub use rules::{Otherwise, RuleLists, RulePolicy};
-pub use shadow::{SHADOW_CALLS_MAX, ShadowLog, ShadowPolicy};
+pub use shadow::{SHADOW_CALLS_MAX, ShadowLog, ShadowNotes, ShadowPolicy};
 pub use shell::{
     SHELL_BYTES_MAX, SHELL_COMMANDS_MAX, UNACCOUNTED_COMMAND, Unaccounted, command_targets, read_commands,
 };

@@ -7,6 +7,8 @@ use probity_contract::{BoxFuture, Cancel, FrozenCall, Policy, PolicyError, Polic
 use probity_egress::{SamePrincipal, egress_error, egress_panic, one_line_untrusted};
 use tokio::task::JoinSet;
 
+use crate::run::Outcome;
+
 /// Calls that may wait for a policy which is tried out; of more it is not asked.
 pub const SHADOW_CALLS_MAX: usize = 64;
 
@@ -15,6 +17,46 @@ pub trait ShadowLog: Send + Sync {
     /// `policy` would have said this of the call at the seat. It may be told late, in any order, and not at all once the policy
     /// is dropped or too many calls wait. What it does changes nothing.
     fn would_have_said(&self, policy: &PolicyName, call: &FrozenCall, seat: Seat, said: &Said);
+}
+
+/// What policies in shadow would have said, for the record of one run: it is given to each [`ShadowPolicy`] of a task, and to the
+/// task itself ([`crate::Task::shadow_notes`]). A clone is the same notes.
+///
+/// What comes when the run has ended is not recorded any more.
+#[derive(Clone, Default)]
+pub struct ShadowNotes {
+    notes: Arc<Mutex<Vec<Outcome>>>,
+    also: Option<Arc<dyn ShadowLog>>,
+}
+
+impl ShadowNotes {
+    /// Notes for a record alone.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same, and another log is told as well.
+    #[must_use]
+    pub fn telling(log: Arc<dyn ShadowLog>) -> Self {
+        Self { notes: Arc::default(), also: Some(log) }
+    }
+
+    /// What has come since the last time.
+    pub(crate) fn take(&self) -> Vec<Outcome> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ShadowLog for ShadowNotes {
+    fn would_have_said(&self, policy: &PolicyName, call: &FrozenCall, seat: Seat, said: &Said) {
+        let (policy, call_id, noted) = (policy.clone(), call.id(), said.clone());
+        let note = Outcome::Shadowed { call: call_id, seat, policy: policy.clone(), said: noted };
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+        if let Some(also) = &self.also {
+            also.would_have_said(&policy, call, seat, said);
+        }
+    }
 }
 
 /// A policy in shadow: it abstains at once, whatever the policy inside says, breaks or hangs on, and a log is told what that said.

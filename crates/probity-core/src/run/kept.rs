@@ -78,6 +78,7 @@ impl Keeps {
                 }
             }
             Fact::Judged { opinions, .. } => opinions.iter_mut().for_each(|opinion| self.opinion(opinion)),
+            Fact::Shadowed { said, .. } => self.said(said),
             Fact::Denied { denial, .. } => self.words(&mut denial.reason),
             Fact::CallRejected { reason: words, .. }
             | Fact::ModelFailed { error: words, .. }
@@ -117,7 +118,11 @@ impl Keeps {
     }
 
     fn opinion(self, opinion: &mut Opinion) {
-        match &mut opinion.said {
+        self.said(&mut opinion.said);
+    }
+
+    fn said(self, said: &mut Said) {
+        match said {
             Said::Verdict(Verdict::Allow { reason } | Verdict::Ask { reason } | Verdict::Deny { reason })
             | Said::Failed(reason) => self.words(reason),
             Said::Verdict(Verdict::Abstain) | Said::Cancelled => {}

@@ -25,9 +25,9 @@ use std::sync::Arc;
 
 use probity_contract::{
     Answer, Arguments, CallId, Digest, Emission, Ending, Event, Fact, FrozenCall, Item, ItemId, Label,
-    ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, ProposedCall,
-    Reconciled, RedeemError, Redemption, Remembered, RunStarted, Seat, ToolError, ToolName, ToolOutput,
-    Touches, Usage,
+    ModelCallId, ModelError, ModelReply, ModelRequest, Opinion, PendingCall, Permit, PolicyName,
+    ProposedCall, Reconciled, RedeemError, Redemption, Remembered, RunStarted, Said, Seat, ToolError,
+    ToolName, ToolOutput, Touches, Usage,
 };
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
@@ -197,6 +197,17 @@ pub enum Outcome {
         call: CallId,
         /// What it says.
         result: Result<Reconciled, ToolError>,
+    },
+    /// A policy that is tried out would have said this; for the record.
+    Shadowed {
+        /// The call in question.
+        call: CallId,
+        /// The seat in question.
+        seat: Seat,
+        /// Who.
+        policy: PolicyName,
+        /// What.
+        said: Said,
     },
     /// A part of the deployment failed and was reported; for the record.
     FailureReported {
@@ -438,6 +449,9 @@ impl Run {
                 self.tool_finished(call, result, output_bytes, ran_ms)?;
             }
             Outcome::Reconciled { call, result } => self.reconciled(call, result)?,
+            Outcome::Shadowed { call, seat, policy, said } => {
+                self.state.ledger.fact(Fact::Shadowed { call, seat, policy, said });
+            }
             Outcome::FailureReported { call, seat, who, error } => {
                 self.state.ledger.fact(Fact::FailureReported { call, seat, who, error });
             }

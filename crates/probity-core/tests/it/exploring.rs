@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use probity_contract::{
-    Answer, AnswerKind, CallId, Digest, Effect, Emission, Fact, ModelCallId, Opinion, Redemption, ReplyPart,
-    Said, Verdict,
+    Answer, AnswerKind, Bench, CallId, Digest, Effect, Emission, Fact, Level, ModelCallId, Opinion,
+    Redemption, ReplyPart, Roster, Said, Seat, Verdict,
 };
 use probity_core::{Outcome, Run, Step};
 use probity_testkit::{policy_name, principal};
@@ -29,6 +29,20 @@ enum Act {
     End,
     /// The time of every open question runs out.
     TimeOut,
+    /// The rules of whoever they are that change become others.
+    ChangeRules,
+}
+
+/// Whose rules change at some moment, and into what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rules {
+    Fixed,
+    /// The task's own policy goes on to ask, by other rules.
+    Renewed,
+    /// The task's own policy denies from then on.
+    Revoked,
+    /// The policy of the task above denies from then on.
+    RevokedAbove,
 }
 
 /// What is explored.
@@ -40,6 +54,13 @@ struct Scope {
     ends_max: usize,
     again_max: usize,
     times_out: bool,
+    rules: Rules,
+}
+
+impl Scope {
+    const fn of(calls: usize, effect: Effect) -> Self {
+        Self { calls, effect, ends_max: 0, again_max: 0, times_out: false, rules: Rules::Fixed }
+    }
 }
 
 /// A start of a tool.
@@ -51,6 +72,10 @@ struct Started {
     late: bool,
     /// Whether a person had refused the call before.
     refused: bool,
+    /// Whether the rules had become ones that deny when it was judged just before.
+    revoked: bool,
+    /// Whether it was approved under other rules than those that it was judged by just before.
+    stale: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -89,25 +114,78 @@ struct Play<'a> {
     started: Vec<Started>,
     /// When the time of each question is over.
     expires: BTreeMap<Digest, u64>,
+    /// Whether the rules have changed, and whether they had when a question was put, and when a call was judged just before its
+    /// effect.
+    changed: bool,
+    asked_under: BTreeMap<Digest, bool>,
+    rechecked_under: BTreeMap<CallId, bool>,
     /// Seats that were heard since the run was read back: what of a hearing is not in the stored run.
     heard: Vec<String>,
     lines: Vec<Emission>,
 }
 
-fn asks() -> Vec<Opinion> {
-    vec![Opinion::own(policy_name("careful"), Said::Verdict(Verdict::Ask { reason: "sure?".to_owned() }))]
+/// What is said at a seat under the rules of now.
+fn opinions(rules: Rules, changed: bool, seat: Seat) -> Vec<Opinion> {
+    let says = |verdict: &str| {
+        let reason = "the rules".to_owned();
+        Said::Verdict(match verdict {
+            "ask" => Verdict::Ask { reason },
+            "deny" => Verdict::Deny { reason },
+            _ => Verdict::Allow { reason },
+        })
+    };
+    let opinion = |level: u8, policy: &str, changed: bool, denies: bool, else_says: &str| Opinion {
+        level: Level(level),
+        policy: policy_name(policy),
+        epoch: Some(epoch(changed)),
+        said: says(if changed && denies { "deny" } else { else_says }),
+    };
+    let own_changed = changed && matches!(rules, Rules::Renewed | Rules::Revoked);
+    let own = opinion(0, "careful", own_changed, rules == Rules::Revoked, "ask");
+    let above = opinion(1, "boss", changed && rules == Rules::RevokedAbove, true, "allow");
+    let has_above = rules == Rules::RevokedAbove;
+    match seat {
+        Seat::Adjudicate => vec![own],
+        Seat::Inherited => vec![above],
+        Seat::Targets | Seat::EditRecheck | Seat::ExecuteRecheck => {
+            std::iter::once(own).chain(has_above.then_some(above)).collect()
+        }
+    }
+}
+
+fn epoch(changed: bool) -> Digest {
+    Digest::of("test", &[&[u8::from(changed)]])
 }
 
 const TTL_MS: u64 = 86_400_000;
 
 impl<'a> Play<'a> {
     fn new(scope: &'a Scope) -> Self {
-        let run = Run::new(spec(vec![tool("act", scope.effect)])).unwrap();
+        let mut spec = spec(vec![tool("act", scope.effect)]);
+        if scope.rules == Rules::RevokedAbove {
+            let own = Roster::new(vec![policy_name("careful")]).unwrap();
+            spec.bench = Bench::of(Roster::new(vec![policy_name("boss")]).unwrap()).for_child(own).unwrap();
+            spec.principals_above = vec![principal("boss")];
+        }
+        let run = Run::new(spec).unwrap();
         let kept = serde_json::to_string(&run).unwrap();
         let desk = Desk::unsettled(run);
         let (past, started, heard, lines) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let expires = BTreeMap::new();
-        let mut play = Self { scope, desk, kept, past, started, expires, heard, lines };
+        let (changed, asked_under, rechecked_under) = (false, BTreeMap::new(), BTreeMap::new());
+        let mut play = Self {
+            scope,
+            desk,
+            kept,
+            past,
+            started,
+            expires,
+            changed,
+            asked_under,
+            rechecked_under,
+            heard,
+            lines,
+        };
         play.settle(None);
         play
     }
@@ -142,6 +220,8 @@ impl<'a> Play<'a> {
                 }
                 Step::Ask { question } => {
                     self.expires.insert(question.binding(), question.facts().expires_at_ms);
+                    let by_others = question.facts().epochs.iter().any(|told| told.epoch == epoch(true));
+                    self.asked_under.insert(question.binding(), by_others);
                     self.desk.open.push(Owed::Answer(Box::new(question)));
                 }
                 Step::RunTool { permit, .. } => {
@@ -149,7 +229,11 @@ impl<'a> Play<'a> {
                     let expires = redeems.and_then(|binding| self.expires.get(&binding));
                     let late = expires.is_some_and(|expires| *expires <= self.desk.now_ms);
                     let refused = self.refused().contains(&call);
-                    self.started.push(Started { call, redeems, late, refused });
+                    let judged = self.rechecked_under.get(&call).copied().unwrap_or(true);
+                    let denies = matches!(self.scope.rules, Rules::Revoked | Rules::RevokedAbove);
+                    let asked = redeems.and_then(|binding| self.asked_under.get(&binding)).copied();
+                    let (revoked, stale) = (judged && denies, asked != Some(judged));
+                    self.started.push(Started { call, redeems, late, refused, revoked, stale });
                     self.desk.open.push(Owed::Tool(std::sync::Arc::clone(permit.call())));
                 }
                 Step::Done(ending) => self.desk.ending = Some(ending),
@@ -181,7 +265,9 @@ impl<'a> Play<'a> {
             }
             Owed::Model(call) => replied(*call, vec![ReplyPart::text("done")]),
             Owed::Targets(call, _) => told(*call, Vec::new()),
-            Owed::Opinions(call, seat) => judged(call, *seat, asks()),
+            Owed::Opinions(call, seat) => {
+                judged(call, *seat, opinions(self.scope.rules, self.changed, *seat))
+            }
             Owed::Answer(question) if yes => answered(question, approve()),
             Owed::Answer(question) => {
                 let refuse =
@@ -199,9 +285,7 @@ impl<'a> Play<'a> {
                 let owed = self.desk.open.remove(debt);
                 let outcome = self.outcome(&owed, yes);
                 self.desk.run.feed(self.desk.now_ms, outcome).unwrap();
-                if let Owed::Opinions(call, seat) = &owed {
-                    self.heard.push(format!("{} {seat}", call.id()));
-                }
+                self.was_heard(&owed);
                 self.past.push(owed);
                 self.settle(ends_after);
             }
@@ -213,13 +297,12 @@ impl<'a> Play<'a> {
                     let is_same = |open: &Owed| format!("{open:?}") == format!("{owed:?}");
                     let at = self.desk.open.iter().position(is_same).expect("only what is owed is taken");
                     self.desk.open.remove(at);
-                    if let Owed::Opinions(call, seat) = &owed {
-                        self.heard.push(format!("{} {seat}", call.id()));
-                    }
+                    self.was_heard(&owed);
                 }
                 self.settle(None);
             }
             Act::End => self.end(),
+            Act::ChangeRules => self.changed = true,
             Act::TimeOut => {
                 self.desk.now_ms = TTL_MS;
                 let who = "somebody".to_owned();
@@ -227,6 +310,14 @@ impl<'a> Play<'a> {
                 self.desk.run.feed(TTL_MS, failed).unwrap();
                 self.settle(None);
             }
+        }
+    }
+
+    fn was_heard(&mut self, owed: &Owed) {
+        let Owed::Opinions(call, seat) = owed else { return };
+        self.heard.push(format!("{} {seat} {}", call.id(), self.changed));
+        if *seat == Seat::ExecuteRecheck {
+            self.rechecked_under.insert(call.id(), self.changed);
         }
     }
 
@@ -252,6 +343,9 @@ impl<'a> Play<'a> {
         }
         if again < self.scope.again_max {
             menu.extend((0..self.past.len()).map(Act::Again));
+        }
+        if self.scope.rules != Rules::Fixed && !self.changed {
+            menu.push(Act::ChangeRules);
         }
         if self.scope.times_out && self.desk.now_ms == 0 {
             menu.push(Act::TimeOut);
@@ -293,6 +387,7 @@ impl<'a> Play<'a> {
             .hash(&mut hasher);
         (format!("{:?}", self.desk.open), format!("{:?}", self.past), self.desk.ending.is_some())
             .hash(&mut hasher);
+        (self.changed, &self.asked_under, &self.rechecked_under).hash(&mut hasher);
         budget(|act| matches!(act, Act::End | Act::Pay { ends_after: Some(_), .. })).hash(&mut hasher);
         budget(|act| matches!(act, Act::Again(_))).hash(&mut hasher);
         let ended = self.desk.ending.is_some();
@@ -339,6 +434,12 @@ impl Model for Scope {
             Property::always("i27 what was refused never starts", |_, state: &State| {
                 !state.started.iter().any(|started| started.refused)
             }),
+            Property::always("i31 nothing starts that whoever judges has revoked", |_, state: &State| {
+                !state.started.iter().any(|started| started.revoked)
+            }),
+            Property::always("i15 approved and judged by the same rules", |_, state: &State| {
+                !state.started.iter().any(|started| started.stale)
+            }),
             Property::always("i43 every start that is told has one end", |_, state: &State| {
                 let is_whole = |(starts, ends): &(usize, usize)| {
                     if state.ended { starts == ends } else { ends <= starts && starts - ends <= 1 }
@@ -379,24 +480,34 @@ fn explore(scope: Scope, states_min: usize) {
 #[test]
 fn i20_i27_i43_i44_i47_one_call_on_every_way() {
     for effect in [Effect::Once, Effect::Idempotent, Effect::Reconcile] {
-        explore(Scope { calls: 1, effect, ends_max: 1, again_max: 1, times_out: false }, 200);
+        explore(Scope { ends_max: 1, again_max: 1, ..Scope::of(1, effect) }, 200);
     }
 }
 
 /// One call, and processes that end twice.
 #[test]
 fn i20_i44_one_call_while_processes_end_twice() {
-    explore(Scope { calls: 1, effect: Effect::Once, ends_max: 2, again_max: 0, times_out: false }, 200);
+    explore(Scope { ends_max: 2, ..Scope::of(1, Effect::Once) }, 200);
 }
 
 /// One call, and the time of its question runs out at any moment.
 #[test]
 fn i21_one_call_while_time_runs_out() {
-    explore(Scope { calls: 1, effect: Effect::Once, ends_max: 1, again_max: 0, times_out: true }, 200);
+    explore(Scope { ends_max: 1, times_out: true, ..Scope::of(1, Effect::Once) }, 200);
 }
 
 /// Two calls of one reply, in every order.
 #[test]
 fn i20_i27_i43_two_calls_in_every_order() {
-    explore(Scope { calls: 2, effect: Effect::Once, ends_max: 0, again_max: 0, times_out: false }, 100);
+    explore(Scope::of(2, Effect::Once), 100);
+}
+
+/// One call, and rules that change at any moment: into others that ask, into ones that deny, and those of the task above.
+#[test]
+fn i15_i31_i51_one_call_while_rules_change() {
+    for rules in [Rules::Renewed, Rules::Revoked, Rules::RevokedAbove] {
+        for effect in [Effect::Once, Effect::Idempotent] {
+            explore(Scope { ends_max: 1, rules, ..Scope::of(1, effect) }, 200);
+        }
+    }
 }

@@ -33,7 +33,8 @@ pub(crate) fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::Answered { call, .. }
         | Fact::ToolStarted { call, .. }
         | Fact::ToolFinished { call, .. }
-        | Fact::Reconciled { call, .. } => Some(*call),
+        | Fact::Reconciled { call, .. }
+        | Fact::Shadowed { call, .. } => Some(*call),
         Fact::FailureReported { call, .. } => *call,
         _ => None,
     }

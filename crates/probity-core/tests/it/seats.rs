@@ -1,8 +1,10 @@
 //! Who is heard at which seat, whatever is said there, and under which rules.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use probity_contract::{DenialCode, DenialDetail, Effect, Fact, Level, Opinion, Said, Seat, Target, Verdict};
+use probity_core::{ShadowNotes, ShadowPolicy};
 use probity_testkit::{Acts, Judges, ScriptedApprover, ScriptedPolicy, ScriptedTool, Turn, fake_token};
 
 use crate::scene::{Played, Scene, scene};
@@ -278,5 +280,40 @@ fn codes_are_called_as_they_are_written() {
     ] {
         assert_eq!(serde_json::to_value(code).unwrap(), code.name());
         assert!(!code.remedy().is_empty());
+    }
+}
+
+/// What is tried out stands in the record, whatever it says or breaks on, and the run is the same as without it.
+#[tokio::test(start_paused = true)]
+async fn what_a_policy_in_shadow_would_have_said_stands_in_the_record() {
+    for judges in [
+        Judges::allows(),
+        Judges::denies("the vault is closed"),
+        Judges::Panics("the vault is closed".to_owned()),
+        Judges::Hangs,
+    ] {
+        let notes = ShadowNotes::new();
+        let tried = ScriptedPolicy::new("new", judges.clone());
+        let shadow = ShadowPolicy::new(Arc::new(tried), Arc::new(notes.clone()));
+        let (scene, tool) = one_call();
+        let scene = scene.allowing();
+        let played = scene.task(|task| task.policy(Arc::new(shadow)).shadow_notes(notes)).run_whole().await;
+        assert_eq!((tool.start_count(), played.answer()), (1, Some("done")), "{judges:?}");
+        let noted: Vec<(Seat, bool)> = played
+            .facts()
+            .into_iter()
+            .filter_map(|fact| match fact {
+                Fact::Shadowed { seat, policy, said, .. } => {
+                    assert_eq!(policy.as_str(), "new");
+                    Some((seat, format!("{said:?}").contains("the vault is closed")))
+                }
+                _ => None,
+            })
+            .collect();
+        let speaks = matches!(judges, Judges::Says(Verdict::Deny { .. }) | Judges::Panics(_));
+        match judges {
+            Judges::Hangs => assert_eq!(noted, []),
+            _ => assert_eq!(noted, [(Seat::Adjudicate, speaks), (Seat::ExecuteRecheck, speaks)]),
+        }
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{Cli, PolicyCheckArgs, PolicyExplainArgs};
 use crate::exit::{Code, Fatal};
-use crate::policies::{Policies, files, schema_text};
+use crate::policies::{Policies, files, schema_text, shadow_notes};
 use crate::render::{Explanation, Screen};
 use crate::task_file::{TaskFile, read_text};
 use crate::wire;
@@ -77,7 +77,7 @@ pub(crate) async fn explain(cli: &Cli, args: &PolicyExplainArgs, screen: &Screen
     let tools = tools(&mut file)?;
     let policies = Policies::of(&file, &specs(&tools), args.on_terminal)?;
     tell(&policies, screen);
-    let policies = policies.into_list();
+    let policies = policies.into_list(&shadow_notes());
     let (tool, arguments) = read_call(&args.call)?;
     let inquiry = Inquiry {
         run: RunId::new("explained").map_err(|error| Fatal::of(Code::Failed, &error))?,

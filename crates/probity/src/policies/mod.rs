@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use probity_cedar::{CedarError, CedarPolicy, CedarSource};
 use probity_contract::{Policy, PolicyName, ToolSpec};
-use probity_core::{LayeredRules, Mode, RuleEntry, RuleFile, RuleLayer, RuleSource, ShadowPolicy};
+use probity_core::{
+    LayeredRules, Mode, RuleEntry, RuleFile, RuleLayer, RuleSource, ShadowNotes, ShadowPolicy,
+};
 
 use crate::exit::{Code, Fatal};
 use crate::task_file::{CedarFile, RootEntry, TaskFile};
@@ -87,15 +89,21 @@ impl Policies {
         Ok(Self { rules, layers, cedar: None, shadow: None, notices: Vec::new() })
     }
 
-    pub(crate) fn into_list(self) -> Vec<Arc<dyn Policy>> {
+    /// All who judge. Those in shadow tell `notes` what they would have said.
+    pub(crate) fn into_list(self, notes: &ShadowNotes) -> Vec<Arc<dyn Policy>> {
         let rules = self.rules.map(|policy| Arc::new(policy) as Arc<dyn Policy>);
         let cedar = self.cedar.map(|policy| Arc::new(policy) as Arc<dyn Policy>);
         let shadow = self.shadow.map(|policy| {
-            let policy = ShadowPolicy::new(Arc::new(policy), Arc::new(shadow::Teller));
+            let policy = ShadowPolicy::new(Arc::new(policy), Arc::new(notes.clone()));
             Arc::new(policy) as Arc<dyn Policy>
         });
         rules.into_iter().chain(cedar).chain(shadow).collect()
     }
+}
+
+/// Notes for what policies in shadow would have said: the record keeps it, and it is told as a warning.
+pub(crate) fn shadow_notes() -> ShadowNotes {
+    ShadowNotes::telling(Arc::new(shadow::Teller))
 }
 
 /// The rules of these layers.
