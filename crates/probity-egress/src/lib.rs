@@ -130,7 +130,7 @@ pub use line::{extension_words, one_line_untrusted};
 pub use pass::{egress_text, egress_text_reporting};
 pub use redactor::Redactor;
 pub use report::{Confidence, Finding, REPORT_FINDINGS_MAX, Report, ReportSummary, Source, summarize};
-pub use sight::{is_hard_to_see, look_alikes};
+pub use sight::{is_hard_to_see, look_alike_letters};
 pub use snapshot::{EgressValue, egress_value};
 pub use summary::bounded_summary;
 pub use thrown::{egress_error, egress_panic};

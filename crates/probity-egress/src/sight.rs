@@ -44,7 +44,7 @@ pub fn is_hard_to_see(c: char) -> bool {
 /// its own are left alone, and so are Latin letters with marks. It does not promise to know every letter that can be confused:
 /// the table is the one by which fences are recognised, not Unicode's whole list.
 #[must_use]
-pub fn look_alikes(text: &str) -> Vec<usize> {
+pub fn look_alike_letters(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut word: Vec<(usize, char)> = Vec::new();
     let end = std::iter::once((text.len(), ' '));
@@ -52,14 +52,14 @@ pub fn look_alikes(text: &str) -> Vec<usize> {
         if c.is_alphanumeric() {
             word.push((at, c));
         } else {
-            found.extend(look_alikes_of(&word));
+            found.extend(look_alike_in(&word));
             word.clear();
         }
     }
     found
 }
 
-fn look_alikes_of(word: &[(usize, char)]) -> Vec<usize> {
+fn look_alike_in(word: &[(usize, char)]) -> Vec<usize> {
     let mixes = word.iter().any(|(_, c)| c.is_ascii_alphabetic());
     let reads_as_latin = |c: char| c.is_numeric() || is_other(c) && latin(lower(c)).is_ascii();
     let disguised = !word.is_empty() && word.iter().all(|(_, c)| reads_as_latin(*c));
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn letters_that_look_like_others_are_found_and_other_scripts_are_left_alone() {
         let found = |text: &str| -> String {
-            look_alikes(text).into_iter().filter_map(|at| text.get(at..)?.chars().next()).collect()
+            look_alike_letters(text).into_iter().filter_map(|at| text.get(at..)?.chars().next()).collect()
         };
         for (text, alike) in [
             ("p\u{430}yment", "\u{430}"),

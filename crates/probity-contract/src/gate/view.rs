@@ -1,7 +1,7 @@
 //! What a person is shown of a call before it may run.
 
 use probity_egress::{
-    Egress, SamePrincipal, Words, bounded_summary, egress_text, is_hard_to_see, look_alikes,
+    Egress, SamePrincipal, Words, bounded_summary, egress_text, is_hard_to_see, look_alike_letters,
     one_line_untrusted,
 };
 
@@ -160,7 +160,7 @@ fn shown(text: &str) -> (Passed, bool) {
 /// Latin letter and is none.
 fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    let mut alike = look_alikes(text).into_iter().peekable();
+    let mut alike = look_alike_letters(text).into_iter().peekable();
     for (at, c) in text.char_indices() {
         let is_alike = alike.next_if_eq(&at).is_some();
         if is_alike || is_hard_to_see(c) || matches!(c, '\u{fe00}'..='\u{fe0f}') {
