@@ -14,7 +14,7 @@ use crate::workspace;
 const EXAMPLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Example programs that must run without arguments and end with exit code 0.
-const PROGRAMS: [&str; 1] = ["library"];
+const PROGRAMS: [&str; 2] = ["library", "pausing"];
 
 /// Nobody listens on the discard port: a task that wants the network fails at once.
 const NO_NETWORK: &str = "http://127.0.0.1:9";

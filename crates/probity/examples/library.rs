@@ -8,7 +8,7 @@ use probity_contract::{
     BoxFuture, Cancel, Durability, Effect, Emission, FrozenCall, Journal, JournalError, Policy, PolicyError,
     PolicyName, PrincipalId, RunId, Seat, ToolError, ToolOutput, Verdict,
 };
-use probity_core::{Host, SystemClock, Task, run_task};
+use probity_core::{Host, Task, run_task};
 use probity_models::RulesModel;
 use probity_tools::FnTool;
 use schemars::JsonSchema;
@@ -91,16 +91,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .tool(Arc::new(invoices))
         .policy(Arc::new(ReadOnly { name: PolicyName::new("read-only")? }));
     let record = Memory::default();
-    let host = Host {
-        journal: Box::new(record.clone()),
-        clock: Arc::new(SystemClock::new()),
-        observer: None,
-        failures: None,
-        approver: None,
-        redeemer: None,
-        keeper: None,
-        cancel: Cancel::new(),
-    };
+    let host = Host::new(Box::new(record.clone()));
     let finished = run_task(task, RunId::new("example")?, host).await?;
     let answer = finished.answer.ok_or("there is no answer")?;
     assert_eq!(answer.as_str(), "Invoice INV-7 over 120.50 EUR is overdue.");

@@ -5,173 +5,45 @@
 //! is no way to lose track of a task.
 
 mod ask;
+mod clock;
+mod host;
 mod inquiry;
 mod judge;
 mod keep;
 mod model;
 mod owed;
 mod owned;
+mod record;
 mod redeem;
 mod tool;
 mod watch;
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Answer, Approver, BenchError, BoxFuture, Cancel, Clock, Durability, Emission, Ending, Event, FailureLane,
-    Journal, Model, Observer, Redeemer, RosterError, RunId, Tool, ToolName, Usage,
+    Answer, Approver, BoxFuture, Cancel, Clock, Durability, Ending, Event, Journal, Model, Redeemer, RunId,
+    Tool, ToolName,
 };
-use probity_egress::{
-    Egress, EgressValue, SamePrincipal, egress_error, egress_panic, egress_text, egress_value,
-};
-use tokio::runtime::RuntimeFlavor;
+use probity_egress::{Egress, SamePrincipal};
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinSet};
 
 use crate::gate::ShadowNotes;
-use crate::run::{Outcome, ResumeError, Resumption, Run, RunSpec, SpecError, Step, reply_text_of};
+use crate::run::{Outcome, Resumption, Run, RunSpec, Step};
 use crate::task::Task;
+pub use clock::SystemClock;
+use host::{Driven, finish, stopped};
+pub use host::{Finished, Host, Paused, StartError, Stopped};
 pub use inquiry::{Heard, HeardAt, Inquiry};
 pub use keep::Keeper;
 use owed::Owed;
 pub use redeem::MemoryRedeemer;
 use watch::Watch;
 
-/// Appends and gives the journal back, unless it broke.
-fn append(
-    mut journal: Box<dyn Journal>,
-    lines: &[Emission],
-    durable: bool,
-) -> (Option<Box<dyn Journal>>, Result<(), String>) {
-    let durability = if durable { Durability::Durable } else { Durability::Handed };
-    let words = |words: Egress<SamePrincipal>| words.as_str().to_owned();
-    match catch_unwind(AssertUnwindSafe(|| journal.append(lines, durability))) {
-        Ok(written) => (Some(journal), written.map_err(|error| words(egress_error(&error)))),
-        Err(payload) => (None, Err(words(egress_panic(payload)))),
-    }
-}
-
 /// How long the driver waits for its tasks to be gone, and for the failure lane, once the run has ended.
 const SHUTDOWN_GRACE_MS: u64 = 100;
-
-/// What the surroundings provide to one run.
-pub struct Host {
-    /// Where the record goes.
-    pub journal: Box<dyn Journal>,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// Who watches.
-    pub observer: Option<Arc<dyn Observer>>,
-    /// Who hears of failed parts.
-    pub failures: Option<Arc<dyn FailureLane>>,
-    /// Who decides where a policy asks. Without one such calls are denied.
-    pub approver: Option<Arc<dyn Approver>>,
-    /// Who keeps count of used approvals. Without one the count is this run's own: whoever stores runs and has several
-    /// processes go on with them needs one that all of them share.
-    pub redeemer: Option<Arc<dyn Redeemer>>,
-    /// Who keeps checkpoints. Without one a process that ends takes the run with it.
-    pub keeper: Option<Box<dyn Keeper>>,
-    /// The signal that stops the task.
-    pub cancel: Cancel,
-}
-
-impl Host {
-    /// A host with a journal, the system's clock, and nobody else.
-    #[must_use]
-    pub fn new(journal: Box<dyn Journal>) -> Self {
-        Self {
-            journal,
-            clock: Arc::new(SystemClock::new()),
-            observer: None,
-            failures: None,
-            approver: None,
-            redeemer: None,
-            keeper: None,
-            cancel: Cancel::new(),
-        }
-    }
-}
-
-/// A run that has ended.
-#[derive(Debug)]
-pub struct Finished {
-    /// How it ended.
-    pub ending: Ending,
-    /// The answer's text, where there is one.
-    pub answer: Option<Egress<SamePrincipal>>,
-    /// The answer as a value, where an output schema was set and the answer follows it.
-    pub output: Option<EgressValue<SamePrincipal>>,
-    /// What to do about it, where the model failed and its client knows.
-    pub hint: Option<Egress<SamePrincipal>>,
-    /// Tokens.
-    pub usage: Usage,
-    /// US dollars, where known.
-    pub cost_usd: Option<f64>,
-    machine: Run,
-}
-
-impl Finished {
-    /// The run's id.
-    #[must_use]
-    pub const fn run(&self) -> &RunId {
-        self.machine.id()
-    }
-
-    /// The machine in its last state: all messages of the run, raw, for code that may see them.
-    #[must_use]
-    pub const fn machine(&self) -> &Run {
-        &self.machine
-    }
-}
-
-/// How a task came to rest.
-#[derive(Debug)]
-pub enum Stopped {
-    /// It has ended.
-    Finished(Box<Finished>),
-    /// It waits for people and for nothing else.
-    Paused(Box<Paused>),
-}
-
-/// A run that goes on when people have answered.
-#[derive(Debug)]
-pub struct Paused {
-    machine: Run,
-}
-
-impl Paused {
-    /// The machine as it waits: to be stored, and to be asked for its [`Run::questions`].
-    #[must_use]
-    pub const fn machine(&self) -> &Run {
-        &self.machine
-    }
-
-    /// The machine itself.
-    #[must_use]
-    pub fn into_machine(self) -> Run {
-        self.machine
-    }
-}
-
-/// Why a task could not be started.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// Two policies with one name.
-    #[error(transparent)]
-    Roster(#[from] RosterError),
-    /// Too many tasks above.
-    #[error(transparent)]
-    Bench(#[from] BenchError),
-    /// The task itself is not sound.
-    #[error(transparent)]
-    Spec(#[from] SpecError),
-    /// It is not the task of the run that it shall go on with.
-    #[error(transparent)]
-    Resume(#[from] ResumeError),
-}
 
 /// Runs a task to its end as run `run`. A question that is left open ([`Answer::Later`]) counts as one that nobody answers.
 ///
@@ -456,37 +328,12 @@ impl Driver {
         }
     }
 
-    async fn record(&mut self, lines: Vec<Emission>, durable: bool) -> Result<(), String> {
-        // Away only while an append is under way, or after one that broke.
-        let Some(journal) = self.journal.take() else { return Err("the journal is gone".to_owned()) };
-        let threads = tokio::runtime::Handle::current().runtime_flavor();
-        let append = move || append(journal, &lines, durable);
-        let (journal, written) = if durable && threads == RuntimeFlavor::MultiThread {
-            // Reaching the medium takes milliseconds, in which this thread has other work. The journal goes along rather
-            // than the work elsewhere (`block_in_place`), which is not to be had inside a `LocalSet`.
-            tokio::task::spawn_blocking(append)
-                .await
-                .map_err(|error| egress_error::<SamePrincipal>(&error).as_str().to_owned())?
-        } else {
-            append()
-        };
-        self.journal = journal;
-        written
-    }
-
     fn model_context(&self, timeout_ms: u64) -> probity_contract::ModelContext {
         probity_contract::ModelContext {
             cancel: self.cancel.clone(),
             timeout: Duration::from_millis(timeout_ms),
         }
     }
-}
-
-/// Where a drive came to: a pause where there is no ending.
-struct Driven {
-    machine: Run,
-    ending: Option<Ending>,
-    hint: Option<Egress<SamePrincipal>>,
 }
 
 /// An outcome for the machine. A question that is left open stays with whoever pauses, and is nobody's to answer otherwise.
@@ -497,60 +344,5 @@ fn left_open(outcome: Outcome, pauses: Pauses) -> Option<Outcome> {
             Some(Outcome::Answered { call, binding, answer: Answer::Nobody })
         }
         (outcome, _) => Some(outcome),
-    }
-}
-
-fn stopped(driven: Driven) -> Stopped {
-    match driven.ending {
-        None => Stopped::Paused(Box::new(Paused { machine: driven.machine })),
-        Some(ending) => Stopped::Finished(Box::new(finish(driven.machine, ending, driven.hint))),
-    }
-}
-
-fn finish(machine: Run, ending: Ending, hint: Option<Egress<SamePrincipal>>) -> Finished {
-    let text = machine.answer().map(|item| reply_text_of(item));
-    let output = text.as_ref().filter(|_| machine.has_output_schema()).and_then(|text| {
-        let value: serde_json::Value = serde_json::from_str(text.trim()).ok()?;
-        Some(egress_value::<SamePrincipal>(&value))
-    });
-    Finished {
-        answer: text.map(|text| egress_text::<SamePrincipal>(&text)),
-        output,
-        hint: hint.filter(|_| matches!(ending, Ending::ModelFailed { .. })),
-        usage: machine.usage(),
-        cost_usd: machine.cost_usd(),
-        ending,
-        machine,
-    }
-}
-
-/// The machine's own clock: the system's.
-#[derive(Debug, Clone)]
-pub struct SystemClock {
-    origin: tokio::time::Instant,
-}
-
-impl SystemClock {
-    /// A clock that starts now.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { origin: tokio::time::Instant::now() }
-    }
-}
-
-impl Default for SystemClock {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Clock for SystemClock {
-    fn unix_ms(&self) -> u64 {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    fn monotonic_ms(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }

@@ -9,6 +9,7 @@ use crate::cli::{Cli, ResumeArgs};
 use crate::command::run::{Asking, Look, come_to_rest, host, open_store, task, task_file};
 use crate::exit::{Code, Fatal};
 use crate::keeping::{SealedKeeper, Taken};
+use crate::policies::data;
 use crate::render::Screen;
 use crate::settings;
 
@@ -19,7 +20,9 @@ pub(crate) async fn run(cli: &Cli, args: &ResumeArgs, screen: Arc<Screen>) -> Re
     let store = open_store(&data_dir, &screen).await?;
     let taken = Taken::of(&store, &data_dir, &args.run).await?;
     let run_args = taken.started.again(args.task.as_deref())?;
-    let (task, principal) = task(task_file(&run_args)?, taken.started.asks)?;
+    let file = task_file(&run_args)?;
+    data::is_apart(&data_dir, &file.tools)?;
+    let (task, principal) = task(file, taken.started.asks)?;
     let person = !args.no_input && !cli.json && std::io::stdin().is_terminal() && screen.is_interactive();
     let asking = Asking::of(person, args.no_input, &screen, principal);
     let look = Look { json: cli.json, quiet: args.quiet, reasoning: args.reasoning };

@@ -16,6 +16,7 @@ use probity_trace::RunSummary;
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{Code, Fatal};
 use crate::keeping::{SealedKeeper, Started};
+use crate::policies::data;
 use crate::render::{FailureTeller, Questions, Report, Screen, TerminalApprover, Watcher};
 use crate::task_file::{self, ContextEntry, HostEntry, PolicyTable, RootEntry, TaskFile};
 use crate::{interrupt, keys, settings, wire};
@@ -23,6 +24,7 @@ use crate::{interrupt, keys, settings, wire};
 pub(crate) async fn run(cli: &Cli, args: &RunArgs, screen: Arc<Screen>) -> Result<Code, Fatal> {
     let file = task_file(args)?;
     let person = !args.no_input && !cli.json && std::io::stdin().is_terminal() && screen.is_interactive();
+    data::is_apart(&settings::data_dir(cli.data_dir.clone())?, &file.tools)?;
     let (task, principal) = task(file, person)?;
     let look = Look { json: cli.json, quiet: args.quiet, reasoning: args.reasoning };
     let started = if args.no_checkpoints { None } else { Started::now(person) };

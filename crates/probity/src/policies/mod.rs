@@ -1,5 +1,6 @@
 //! The policies of a task: rules of several authors, and its Cedar policies.
 
+pub(crate) mod data;
 pub(crate) mod files;
 mod places;
 mod shadow;

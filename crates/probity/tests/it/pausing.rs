@@ -312,3 +312,26 @@ fn ab19_a_killed_run_goes_on_and_says_what_is_in_doubt() {
     assert_eq!(unknown.count(), 1);
     assert!(record.facts().any(|(_, fact)| matches!(fact, Fact::Ended { ending: Ending::Answered, .. })));
 }
+
+/// What tools could look into, or change, is no place for records and their key: through a link, from above and from within.
+#[test]
+fn the_data_directory_stands_apart_from_all_roots() {
+    for (data, write) in
+        [("room/data", true), ("room/data", false), ("link/data", false), (".", false), ("..", false)]
+    {
+        let cli = Cli::new();
+        desk(&cli);
+        std::os::unix::fs::symlink("room", cli.work().join("link")).unwrap();
+        task(&cli, "ask = ['fs_write']");
+        let text = fs::read_to_string(cli.work().join("task.toml")).unwrap();
+        if !write {
+            let text = text.replace("write = true", "write = false").replace("fs_write", "fs_read");
+            cli.file("task.toml", text);
+        }
+        let done = cli.run(&["run", "task.toml", "--data-dir", data]);
+        let apart = data == "." || data == "..";
+        code(&done, 2);
+        assert!(done.err.contains("keep the data directory"), "{data}: {done:?}");
+        assert!(!cli.work().join("room/data").exists() && !(apart && cli.work().join("runs").exists()));
+    }
+}

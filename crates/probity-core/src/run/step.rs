@@ -1,0 +1,171 @@
+//! What a run wants done, and what it is told of it.
+
+use std::sync::Arc;
+
+use probity_contract::{
+    Answer, Arguments, CallId, Digest, Emission, Ending, Event, FrozenCall, ModelCallId, ModelError,
+    ModelReply, ModelRequest, Opinion, PendingCall, Permit, PolicyName, Reconciled, RedeemError, Redemption,
+    Said, Seat, ToolError, ToolName, ToolOutput, Touches,
+};
+
+/// One thing for the driver to do.
+#[derive(Debug)]
+pub enum Step {
+    /// Append these lines to the record, and do so before asking for the next step. If it cannot be done, feed
+    /// [`Outcome::RecordFailed`]; no further lines come then, for they would stand behind a gap. That holds for the
+    /// lines that tell of the end, too: there is no answer then.
+    Record {
+        /// What to append.
+        lines: Vec<Emission>,
+        /// Whether it must be on the medium.
+        durable: bool,
+    },
+    /// Tell the observers. No outcome.
+    Notify(Event),
+    /// Ask the model. Feed [`Outcome::ModelReplied`].
+    CallModel {
+        /// Which call.
+        call: ModelCallId,
+        /// The question.
+        request: ModelRequest,
+        /// Milliseconds that it may take.
+        timeout_ms: u64,
+    },
+    /// Ask the tool what the call touches. Feed [`Outcome::Resolved`].
+    Resolve {
+        /// Which call.
+        call: CallId,
+        /// The tool.
+        tool: ToolName,
+        /// The checked arguments.
+        arguments: Arguments,
+    },
+    /// Ask every policy. Feed [`Outcome::Judged`].
+    Judge {
+        /// The call.
+        call: Arc<FrozenCall>,
+        /// At which seat.
+        seat: Seat,
+    },
+    /// Ask a person. Feed [`Outcome::Answered`].
+    Ask {
+        /// The question.
+        question: PendingCall,
+    },
+    /// Use the approval of this question up, with [`Redemption::claim`], and feed [`Outcome::Redeemed`] before asking for the
+    /// next step: a run that is stored in between has lost the approval.
+    Redeem {
+        /// The call.
+        call: Arc<FrozenCall>,
+        /// What stands for the question.
+        binding: Digest,
+    },
+    /// Start the tool with the permit. Feed [`Outcome::ToolFinished`].
+    RunTool {
+        /// The right to run the call once.
+        permit: Permit,
+        /// Milliseconds that it may take.
+        timeout_ms: u64,
+    },
+    /// Ask the tool what became of this call, of which nothing was heard. Feed [`Outcome::Reconciled`].
+    Reconcile {
+        /// The call.
+        call: Arc<FrozenCall>,
+    },
+    /// The run has ended; drop whatever still works for it.
+    Done(Ending),
+}
+
+/// What became of a step.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The model answered or failed.
+    ModelReplied {
+        /// Which call.
+        call: ModelCallId,
+        /// The complete reply, or why there is none.
+        result: Result<ModelReply, ModelError>,
+    },
+    /// The tool told what the call touches, or could not.
+    Resolved {
+        /// Which call.
+        call: CallId,
+        /// What that is, or why it is not known.
+        result: Result<Touches, ToolError>,
+    },
+    /// The policies have spoken.
+    Judged {
+        /// Which call.
+        call: CallId,
+        /// At which seat.
+        seat: Seat,
+        /// What each said.
+        opinions: Vec<Opinion>,
+    },
+    /// A person has answered, or cannot be asked.
+    Answered {
+        /// Which call.
+        call: CallId,
+        /// What stands for the question.
+        binding: Digest,
+        /// The answer.
+        answer: Answer,
+    },
+    /// The approval was used up, or could not be.
+    Redeemed {
+        /// Which call.
+        call: CallId,
+        /// The proof, or why there is none.
+        result: Result<Redemption, RedeemError>,
+    },
+    /// The tool came back.
+    ToolFinished {
+        /// Which call.
+        call: CallId,
+        /// The output, cut to the limit, or the error.
+        result: Result<ToolOutput, ToolError>,
+        /// Bytes before the cut.
+        output_bytes: u64,
+        /// Milliseconds that it ran.
+        ran_ms: u64,
+    },
+    /// The tool told what became of a call, or could not.
+    Reconciled {
+        /// Which call.
+        call: CallId,
+        /// What it says.
+        result: Result<Reconciled, ToolError>,
+    },
+    /// A policy that is tried out would have said this; for the record.
+    Shadowed {
+        /// The call in question.
+        call: CallId,
+        /// The seat in question.
+        seat: Seat,
+        /// Who.
+        policy: PolicyName,
+        /// What.
+        said: Said,
+    },
+    /// A part of the deployment failed and was reported; for the record.
+    FailureReported {
+        /// The call in question.
+        call: Option<CallId>,
+        /// The seat in question.
+        seat: Option<Seat>,
+        /// Who failed.
+        who: String,
+        /// Redacted words.
+        error: String,
+    },
+    /// The task was cancelled.
+    Cancelled,
+    /// The record could not be written. Redacted words.
+    RecordFailed(String),
+}
+
+/// An outcome that nobody waits for: late, repeated, or for another step. It moves nothing. An answer to a call of a run
+/// that goes on is written down as void, for somebody may have given it in good faith.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("take an outcome that no step waits for")]
+pub struct Unexpected;
