@@ -17,6 +17,8 @@
 //!         "properties": { "amount": { "type": "integer" }, "to": { "type": "string" } },
 //!     }),
 //!     effect: Effect::Once,
+//!     server: None,
+//!     sandbox: None,
 //! };
 //! let source = |text: &str| CedarSource { name: "payments.cedar".to_owned(), text: text.to_owned() };
 //!

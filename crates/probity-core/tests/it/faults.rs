@@ -17,6 +17,8 @@ enum Fault {
     Errs,
     Panics,
     Hangs,
+    /// It answers with what is no verdict.
+    Malformed,
     /// The task is cancelled while it judges.
     Cancelled,
     /// Its rules change whenever it judges.
@@ -35,7 +37,8 @@ enum Way {
     Edited,
 }
 
-const FAULTS: [Fault; 5] = [Fault::Errs, Fault::Panics, Fault::Hangs, Fault::Cancelled, Fault::Restless];
+const FAULTS: [Fault; 6] =
+    [Fault::Errs, Fault::Panics, Fault::Hangs, Fault::Malformed, Fault::Cancelled, Fault::Restless];
 const EFFECTS: [Effect; 4] = [Effect::Pure, Effect::Idempotent, Effect::Reconcile, Effect::Once];
 
 /// The text that the call has at which the policy breaks.
@@ -61,6 +64,7 @@ fn breaking(fault: Fault, seat: Seat, cancel: &Cancel, secret: &str) -> Scripted
             Fault::Errs => Judges::Fails(format!("lost {secret}\nline two")),
             Fault::Panics => Judges::Panics(format!("lost {secret}\nline two")),
             Fault::Hangs => Judges::Hangs,
+            Fault::Malformed => Judges::Answers(format!(r#"{{"verdict":"alow","reason":"{secret}"}}"#)),
             Fault::Cancelled => {
                 cancel.fire();
                 Judges::Fails("it was stopped".to_owned())
@@ -126,7 +130,7 @@ async fn check(fault: Fault, seat: Seat, above: bool, way: Way, effect: Effect, 
     assert_eq!(played.answer(), Some("done"), "{case}");
 }
 
-/// 640 combinations of seat, level, fault, way, effect and failure lane.
+/// 768 combinations of seat, level, fault, way, effect and failure lane.
 #[tokio::test(start_paused = true)]
 async fn i07_i09_i10_whatever_breaks_at_any_seat_on_any_way_runs_nothing_and_is_told_of_once() {
     let direct = [
@@ -155,7 +159,7 @@ async fn i07_i09_i10_whatever_breaks_at_any_seat_on_any_way_runs_nothing_and_is_
             }
         }
     }
-    assert_eq!(combinations, 640);
+    assert_eq!(combinations, 768);
 }
 
 /// S3: several questions are open at once; an answer to one lets its call go on while the others wait.
