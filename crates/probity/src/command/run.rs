@@ -8,7 +8,7 @@ use probity_contract::{
     Answer, Approver, BoxFuture, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, PendingCall,
     PrincipalId, RunId, ToolName,
 };
-use probity_core::{Finished, Host, Keeper, Stopped, SystemClock, Task, start_task};
+use probity_core::{Finished, Host, Keeper, Stopped, SystemClock, Task, run_task, start_task};
 use probity_egress::{Egress, Words, egress_text};
 use probity_store::{Store, StoreError};
 use probity_trace::RunSummary;
@@ -157,7 +157,11 @@ pub(crate) async fn execute(
     };
     let journal: Box<dyn Journal> = Box::new(store.begin(&run).map_err(|error| store_failed(&error))?);
     let host = host(&store, journal, keeper, asking, look, screen)?;
-    let stopped = start_task(task, run.clone(), host).await;
+    // Where nothing is kept there is nothing to pause for: a question that is left open counts as one that nobody answers.
+    let stopped = match started {
+        Some(_) => start_task(task, run.clone(), host).await,
+        None => run_task(task, run.clone(), host).await.map(|ended| Stopped::Finished(Box::new(ended))),
+    };
     screen.idle();
     match stopped {
         Ok(stopped) => Ok(come_to_rest(&store, run, stopped).await),

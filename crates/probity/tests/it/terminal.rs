@@ -261,3 +261,46 @@ fn a_large_redaction_shows_how_far_it_is_and_clears_it() {
     }
     assert_eq!(cli.run(&["redact", "--check", "large"]).all().trim(), "", "no terminal, no progress");
 }
+
+/// A question that is left open pauses the run, and is asked again when a person takes it up at a terminal; where nothing is
+/// kept to go on from, it is one that nobody answers.
+#[test]
+fn a_question_that_is_left_open_pauses_the_run() {
+    let cli = Cli::new();
+    writer(&cli, PLAIN);
+    let mut terminal = Terminal::start(&cli, &WRITE);
+    terminal.asked(1);
+    terminal.answer("later\n", "waits for a person");
+    assert_eq!(terminal.finish().code, Some(10));
+    let run = cli.record().start().unwrap().run.as_str().to_owned();
+    let mut terminal = Terminal::start(&cli, &["resume", &run]);
+    terminal.asked(1);
+    terminal.answer("y\n", "I was told: ");
+    assert_eq!(terminal.finish().code, Some(0));
+    assert!(cli.work().join("room/new.txt").exists());
+
+    let cli = Cli::new();
+    writer(&cli, PLAIN);
+    let all: Vec<&str> = WRITE.iter().copied().chain(["--no-checkpoints"]).collect();
+    let mut terminal = Terminal::start(&cli, &all);
+    terminal.asked(1);
+    terminal.answer("later\n", "there is nobody to ask");
+    assert_eq!(terminal.finish().code, Some(0));
+    assert!(!cli.work().join("room/new.txt").exists());
+}
+
+/// The person at a terminal answers the questions of a run at rest.
+#[test]
+fn a_run_at_rest_is_answered_at_a_terminal() {
+    let cli = Cli::new();
+    writer(&cli, PLAIN);
+    let all: Vec<&str> = WRITE.iter().copied().chain(["--ask", "fs_write"]).collect();
+    assert_eq!(cli.run(&all).code, Some(10));
+    let run = cli.record().start().unwrap().run.as_str().to_owned();
+    let mut terminal = Terminal::start(&cli, &["approve", &run]);
+    terminal.asked(1);
+    terminal.answer("y\n", "noted for question");
+    assert_eq!(terminal.finish().code, Some(0));
+    assert_eq!(cli.run(&["resume", &run]).code, Some(0));
+    assert!(cli.work().join("room/new.txt").exists());
+}
