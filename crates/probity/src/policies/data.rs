@@ -10,7 +10,7 @@ use crate::task_file::ToolsTable;
 /// the key every checkpoint can be opened.
 pub(crate) fn is_apart(data_dir: &Path, tools: &ToolsTable) -> Result<(), Fatal> {
     let failed = |path: &Path, error: &std::io::Error| {
-        let words = format!("find out where the data directory lies: `{}`: {error}", path.display());
+        let words = format!("open the store `{}`: {error}", path.display());
         Fatal::new(Code::Store, &words).hint("choose another directory with --data-dir")
     };
     let on_the_way =
