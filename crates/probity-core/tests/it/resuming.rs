@@ -365,6 +365,34 @@ async fn ab19_i44_after_a_crash_an_effect_is_known_repeated_where_it_may_be_or_i
     }
 }
 
+/// An approval is for one start: a call that may be repeated after a crash is repeated when a person says so once more.
+#[tokio::test(start_paused = true)]
+async fn i20_a_call_that_runs_again_after_a_crash_is_asked_about_again() {
+    let kill = Cancel::new();
+    let (tries, at_work) = (Arc::new(AtomicUsize::new(0)), kill.clone());
+    let tool = ScriptedTool::by("act", Effect::Idempotent, move |_| {
+        if tries.fetch_add(1, Ordering::Relaxed) == 0 {
+            at_work.fire();
+            Acts::Hangs
+        } else {
+            Acts::Echoes
+        }
+    });
+    let policy = ScriptedPolicy::new("careful", Judges::asks("it costs money"));
+    let turns = vec![Turn::calls(&[("act", r#"{"text":"x"}"#)]), Turn::text("done")];
+    let mut deployment = deployment(&[&tool], &policy, turns);
+    deployment.approver = Some(ScriptedApprover::approving("eve"));
+    assert!(deployment.start_killed(kill).await.is_none());
+    deployment.approver = Some(leaving_open());
+    paused(deployment.resume(&deployment.last_state()).await.unwrap());
+    assert_eq!((tool.start_count(), deployment.denials()), (1, Vec::new()));
+    let answered = answer(&deployment, &deployment.last_state(), approve());
+    assert_eq!(ending(deployment.resume(&answered).await.unwrap()), Ending::Answered);
+    let keys: Vec<String> = tool.starts().iter().map(|start| start.context.idempotency_key.clone()).collect();
+    assert!(keys.len() == 2 && keys[0] == keys[1], "{keys:?}");
+    check_whole(&deployment.journal.lines());
+}
+
 #[tokio::test(start_paused = true)]
 async fn i44_what_the_record_tells_of_an_effect_is_known_though_the_checkpoint_is_older() {
     let tool = ScriptedTool::new("act", Effect::Once, Acts::Echoes);

@@ -3,7 +3,9 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use probity_contract::{Answer, Approver as _, Durability, Journal as _, PendingCall};
+use probity_contract::{
+    Answer, AnswerKind, Approver as _, Durability, Emission, Fact, Journal as _, PendingCall,
+};
 use probity_core::Keeper as _;
 use probity_egress::{Egress, SamePrincipal, Words, egress_text};
 
@@ -102,7 +104,7 @@ async fn ask(taken: &mut Taken, screen: &Arc<Screen>) -> Result<(), Fatal> {
 }
 
 /// Puts the answer into the record and into a checkpoint that takes the place of the last. In this order: an answer that is
-/// told of and not kept is asked for again.
+/// told of and not kept is asked for again. One that came too late is kept as such, and said to be.
 fn give(taken: &mut Taken, question: &PendingCall, answer: Answer) -> Result<(), Fatal> {
     let now_ms = taken.now_ms();
     let lines = taken
@@ -118,5 +120,19 @@ fn give(taken: &mut Taken, question: &PendingCall, answer: Answer) -> Result<(),
     let kept = keeper.keep(&state, Durability::Durable);
     kept.map_err(|error| failed(probity_egress::egress_error(&error)))?;
     taken.generation += 1;
+    if lines.iter().any(is_void) {
+        return Err(Fatal::new(
+            Code::NotFound,
+            "answer the question: its time is over, so the call is denied",
+        )
+        .hint("go on with `probity resume`; the model may propose the call again"));
+    }
     Ok(())
+}
+
+const fn is_void(line: &Emission) -> bool {
+    match line {
+        Emission::Entry(entry) => matches!(entry.fact, Fact::Answered { answer: AnswerKind::Void, .. }),
+        Emission::Part(_) => false,
+    }
 }
