@@ -15,8 +15,8 @@ use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use probity_contract::{
-    Answer, AnswerKind, Digest, Effect, Emission, Fact, ModelCallId, Opinion, PendingCall, ReplyPart, Said,
-    Verdict,
+    Answer, AnswerKind, CallId, Digest, Effect, Emission, Fact, ModelCallId, Opinion, PendingCall, ReplyPart,
+    Said, Verdict,
 };
 use probity_core::Run;
 use probity_testkit::{policy_name, principal};
@@ -171,4 +171,80 @@ fn i29_i20_of_several_answers_at_once_one_counts_and_the_others_are_void() {
             threads.join().unwrap();
         });
     }
+}
+
+/// What is decided of two calls: the first is allowed, the second denied.
+fn opinion_of(call: CallId) -> Vec<Opinion> {
+    let reason = "the rules".to_owned();
+    let verdict = if call == CallId(1) { Verdict::Allow { reason } } else { Verdict::Deny { reason } };
+    vec![Opinion::own(policy_name("careful"), Said::Verdict(verdict))]
+}
+
+/// Deals with the next debt that is about this call; false where there is none.
+fn pay_for(desk: &mut Desk, call: CallId) -> bool {
+    let owed = desk.open.iter().find_map(|owed| match owed {
+        Owed::Opinions(frozen, seat) if frozen.id() == call => Some(judged(frozen, *seat, opinion_of(call))),
+        Owed::Tool(frozen) if frozen.id() == call => Some(finished(call, "done")),
+        _ => None,
+    });
+    owed.is_some_and(|outcome| desk.feed(outcome).is_ok())
+}
+
+/// What the record says was decided of a call, in order.
+fn decided(desk: &Desk, of: CallId) -> Vec<String> {
+    let decided = desk.lines.iter().filter_map(|line| match line {
+        Emission::Entry(entry) => match &entry.fact {
+            Fact::Judged { call, seat, opinions } if *call == of => Some(format!("{seat} {opinions:?}")),
+            Fact::Denied { call, denial } if *call == of => Some(format!("denied {:?}", denial.code)),
+            Fact::ToolStarted { call, .. } if *call == of => Some("started".to_owned()),
+            Fact::ToolFinished { call, outcome, .. } if *call == of => Some(format!("{outcome:?}")),
+            _ => None,
+        },
+        Emission::Part(_) => None,
+    });
+    decided.collect()
+}
+
+/// Opinions and results of two calls come from two threads, in every interleaving: each call is decided as if it were alone.
+#[test]
+fn i45_two_calls_are_decided_alike_in_every_interleaving() {
+    let calls = [CallId(1), CallId(2)];
+    let mut desk = Desk::new(Run::new(spec(vec![tool("act", Effect::Once)])).unwrap());
+    let proposed =
+        calls.map(|call| ReplyPart::call(format!("p{call}"), "act", format!(r#"{{"n":{}}}"#, call.0)));
+    desk.feed(replied(ModelCallId(1), proposed.to_vec())).unwrap();
+    for call in calls {
+        desk.feed(told(call, Vec::new())).unwrap();
+    }
+    let stored = desk.stored();
+    let begun = move || {
+        let mut run: Run = serde_json::from_str(&stored).unwrap();
+        run.abandon_outstanding();
+        Desk::new(run)
+    };
+    let mut alone = begun();
+    for call in calls {
+        while pay_for(&mut alone, call) {}
+    }
+    let expected = calls.map(|call| decided(&alone, call));
+    assert_eq!(expected.each_ref().map(Vec::len), [4, 2], "{expected:?}");
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(move || {
+        let (begun, expected) = (begun.clone(), expected.clone());
+        let threads = spawn(move || {
+            let desk = Arc::new(Mutex::new(begun()));
+            let threads = calls.map(|call| {
+                let desk = Arc::clone(&desk);
+                spawn(move || while pay_for(&mut desk.lock().unwrap(), call) {})
+            });
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            let desk = desk.lock().unwrap();
+            assert_eq!(calls.map(|call| decided(&desk, call)), expected);
+            assert_eq!(desk.started.len(), 1);
+        });
+        threads.join().unwrap();
+    });
 }
