@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::digest::{Digest, DigestError, from_hex};
 use crate::gate::{Denial, Opinion, Said, Seat};
 use crate::ids::{CallId, ItemId, ModelCallId, ModelName, PolicyName, PrincipalId, RunId};
+use crate::intercept::{Intercepted, MessageDenied};
 use crate::item::Origin;
 use crate::label::Label;
 use crate::limits::Limits;
@@ -316,6 +317,15 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<ToolSpec>,
     },
+    /// Something passed a point at which interceptors are heard.
+    Intercepted(Box<Intercepted>),
+    /// An interceptor has put something else in place of an item: it stands in no later window.
+    ItemReplaced {
+        /// The item that is gone.
+        item: ItemId,
+        /// The one in its place, added before.
+        by: ItemId,
+    },
     /// A limit was reached.
     LimitHit {
         /// Which one.
@@ -521,6 +531,8 @@ pub enum Ending {
     },
     /// The task was cancelled.
     Cancelled,
+    /// An interceptor has refused a message. There is no answer, and the message stands nowhere but in the record.
+    MessageDenied(MessageDenied),
     /// The record could not be written, so nothing more was done.
     RecordFailed {
         /// Redacted words.

@@ -23,6 +23,8 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::Shadowed { .. } => "shadowed",
         Fact::Resumed { .. } => "resumed",
         Fact::Reconciled { .. } => "reconciled",
+        Fact::Intercepted(_) => "intercepted",
+        Fact::ItemReplaced { .. } => "item_replaced",
         Fact::LimitHit { .. } => "limit_hit",
         Fact::OutputRejected { .. } => "output_rejected",
         Fact::Ended { .. } => "ended",
@@ -50,6 +52,8 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         | Fact::Shadowed { .. }
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
+        | Fact::Intercepted(_)
+        | Fact::ItemReplaced { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => &[],
