@@ -5,6 +5,7 @@
 //! interceptor has no hold on the run's own values.
 
 mod composition;
+mod consult;
 mod denied;
 mod host_error;
 mod point;
@@ -23,6 +24,7 @@ use crate::ids::InterceptorName;
 use crate::policy::PolicyError;
 
 pub use composition::{Composition, EmptyPoint, Enforcement, HookReasons, Knob, OnApproval, Profile};
+pub use consult::{Consultant, Consultation, Resolution, Resolve};
 pub use denied::MessageDenied;
 pub use host_error::HostError;
 pub use point::{Point, Points};

@@ -326,22 +326,25 @@ impl HookVerdict {
         }
     }
 
-    /// The verdict with the concerns and labels of others beside its own, each once.
+    /// The verdict with the concerns of all and, where it lets something through, the labels of all who did, each once and in
+    /// the order of `all`; its own come last where it is none of them. A deny has no labels: nothing comes in that could
+    /// carry them.
     #[must_use]
-    pub fn with_all_of<'a>(mut self, others: impl IntoIterator<Item = &'a Self>) -> Self {
-        for other in others {
+    pub fn with_all_of(&self, all: &[Self]) -> Self {
+        let (mut warnings, mut result_labels) = (Vec::new(), Vec::new());
+        for other in all.iter().chain([self]) {
             for warning in &other.warnings {
-                if !self.warnings.contains(warning) {
-                    self.warnings.push(warning.clone());
+                if !warnings.contains(warning) {
+                    warnings.push(warning.clone());
                 }
             }
-            for label in &other.result_labels {
-                if !self.result_labels.contains(label) {
-                    self.result_labels.push(label.clone());
+            for label in other.result_labels.iter().filter(|_| self.permits() && other.permits()) {
+                if !result_labels.contains(label) {
+                    result_labels.push(label.clone());
                 }
             }
         }
-        self
+        Self { warnings, result_labels, ..self.clone() }
     }
 
     /// The verdict with its reasons treated, its own and those of its concerns.
