@@ -40,7 +40,7 @@ pub use intercept::{
     Point, Points, Profile, Resolution, Resolve, Resolved, VerdictRow, Window,
 };
 pub use item::{Content, Item, NativePart, Origin, ProposedCall, ReplyPart, ReplyPartKind};
-pub use json::{Arguments, ArgumentsError, canonical_bytes};
+pub use json::{Arguments, ArgumentsError, canonical_bytes, interoperable_value};
 pub use label::{Integrity, Label, Readers};
 pub use limits::Limits;
 pub use model::{

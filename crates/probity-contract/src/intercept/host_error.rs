@@ -44,3 +44,27 @@ pub enum HostError {
     #[error("host_error:no_interceptor")]
     NoInterceptor,
 }
+
+impl HostError {
+    const ALL: [Self; 13] = [
+        Self::ContextInvalid,
+        Self::InterceptorFailed,
+        Self::InterceptorTimeout,
+        Self::VerdictInvalid,
+        Self::TransformInvalid,
+        Self::TransformTargetForbidden,
+        Self::TransformConflict,
+        Self::CompositionDisagreement,
+        Self::ApprovalResolverFailed,
+        Self::ApprovalUnresolved,
+        Self::ApprovalIdentityMismatch,
+        Self::StreamingUnsupported,
+        Self::NoInterceptor,
+    ];
+
+    /// Whether a reason is one of these, word for word.
+    #[must_use]
+    pub fn is_said_by(reason: &str) -> bool {
+        Self::ALL.into_iter().any(|error| error.to_string() == reason)
+    }
+}

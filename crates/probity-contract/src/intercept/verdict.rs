@@ -358,6 +358,21 @@ impl HookVerdict {
         mapped
     }
 
+    /// The verdict with its words treated: its own and those of its concerns and evidence, for programs and for people. What it
+    /// puts in place, tells approvers and labels is left as it is.
+    #[must_use]
+    pub fn map_words(&self, mut treat: impl FnMut(&mut String)) -> Self {
+        let mut mapped = self.clone();
+        let own = mapped.reason.iter_mut().chain(&mut mapped.message);
+        let warned =
+            mapped.warnings.iter_mut().flat_map(|warning| [&mut warning.reason, &mut warning.message]);
+        own.chain(warned.flatten()).for_each(&mut treat);
+        if let Some(Value::Object(evidence)) = &mut mapped.evidence {
+            treat_members(evidence, &mut treat);
+        }
+        mapped
+    }
+
     /// The verdict as a record keeps it: nothing that it puts in place, says to people or shows to approvers.
     #[must_use]
     pub fn without_content(&self) -> Self {
@@ -404,6 +419,19 @@ impl fmt::Debug for HookDecision {
 impl fmt::Debug for HookWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("HookWarning")
+    }
+}
+
+/// Treats the names and texts of evidence, which is an object of texts and of objects of texts.
+fn treat_members(members: &mut Map<String, Value>, treat: &mut impl FnMut(&mut String)) {
+    for (mut name, mut value) in std::mem::take(members) {
+        treat(&mut name);
+        match &mut value {
+            Value::String(text) => treat(text),
+            Value::Object(inner) => treat_members(inner, treat),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
+        }
+        members.insert(name, value);
     }
 }
 
