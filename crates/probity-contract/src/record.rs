@@ -166,6 +166,13 @@ pub enum Fact {
         /// The provider's id of the reply.
         response_id: Option<String>,
     },
+    /// The model answered, and an interceptor has refused the reply: it is no item.
+    ReplyRefused {
+        /// The model call.
+        call: ModelCallId,
+        /// Tokens.
+        usage: Usage,
+    },
     /// The model did not answer.
     ModelFailed {
         /// The model call.

@@ -26,7 +26,7 @@ pub use gate::{
     UNACCOUNTED_COMMAND, Unaccounted, command_targets, read_commands,
 };
 pub use run::{
-    FirstItem, LeftBehind, Outcome, ResumeError, Resumption, Run, RunSpec, Snapshot, SnapshotError,
+    FirstItem, LeftBehind, Outcome, Release, ResumeError, Resumption, Run, RunSpec, Snapshot, SnapshotError,
     SpecError, Step, Unexpected,
 };
 pub use schema::SchemaError;

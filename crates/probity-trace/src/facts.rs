@@ -9,6 +9,7 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::ItemAdded { .. } => "item_added",
         Fact::ModelCalled { .. } => "model_called",
         Fact::ModelReplied { .. } => "model_replied",
+        Fact::ReplyRefused { .. } => "reply_refused",
         Fact::ModelFailed { .. } => "model_failed",
         Fact::CallProposed { .. } => "call_proposed",
         Fact::CallRejected { .. } => "call_rejected",
@@ -41,6 +42,7 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }
+        | Fact::ReplyRefused { .. }
         | Fact::ModelFailed { .. }
         | Fact::CallRejected { .. }
         | Fact::Judged { .. }

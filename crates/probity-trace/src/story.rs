@@ -250,6 +250,7 @@ pub(crate) const fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::ItemAdded { .. }
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }
+        | Fact::ReplyRefused { .. }
         | Fact::ModelFailed { .. }
         | Fact::Resumed { .. }
         | Fact::ItemReplaced { .. }
@@ -291,6 +292,7 @@ fn tell(story: &mut CallStory, line: &Line, fact: &Fact) {
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }
+        | Fact::ReplyRefused { .. }
         | Fact::ModelFailed { .. }
         | Fact::FailureReported { .. }
         | Fact::Resumed { .. }

@@ -80,6 +80,7 @@ impl Record {
                 let name = model.as_deref().map(beginning).unwrap_or_default();
                 format!("{} tokens {name}", usage.total())
             }
+            Fact::ReplyRefused { usage, .. } => format!("{} tokens", usage.total()),
             Fact::CallProposed { tool, arguments, .. } => {
                 format!("{} {}", beginning(tool), self.first_words(std::slice::from_ref(arguments)))
             }
@@ -170,9 +171,10 @@ fn words_of_row(row: &Intercepted) -> String {
 
 const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
     match fact {
-        Fact::ModelCalled { call, .. } | Fact::ModelReplied { call, .. } | Fact::ModelFailed { call, .. } => {
-            Some(*call)
-        }
+        Fact::ModelCalled { call, .. }
+        | Fact::ModelReplied { call, .. }
+        | Fact::ReplyRefused { call, .. }
+        | Fact::ModelFailed { call, .. } => Some(*call),
         Fact::CallProposed { by, .. } => Some(*by),
         Fact::Intercepted(row) => row.model_call,
         Fact::RunStarted(_)
@@ -206,6 +208,7 @@ const fn item_of(fact: &Fact) -> Option<ItemId> {
         Fact::ItemReplaced { by, .. } => Some(*by),
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }
+        | Fact::ReplyRefused { .. }
         | Fact::ModelFailed { .. }
         | Fact::CallProposed { .. }
         | Fact::CallRejected { .. }

@@ -478,19 +478,6 @@ impl Fold {
         }
     }
 
-    /// Has everything that was handed out and not answered handed out again: whoever was asked is gone.
-    pub(crate) fn abandon_outstanding(&mut self) {
-        for hearing in &mut self.said {
-            if matches!(hearing, Hearing::Asked) {
-                *hearing = Hearing::Silent;
-            }
-        }
-        match &mut self.state {
-            State::Naming { sent, .. } | State::Consulting { sent, .. } => *sent = false,
-            State::Hearing | State::Over(_) => {}
-        }
-    }
-
     /// Its number in the run.
     pub(crate) fn sequence(&self) -> u64 {
         self.before.context().get("sequence").and_then(Value::as_u64).unwrap_or_default()

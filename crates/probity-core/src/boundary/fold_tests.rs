@@ -309,19 +309,6 @@ fn the_engines_words_are_never_withheld() {
     assert_eq!(upshot.verdict.reason(), Some("host_error:interceptor_failed"));
 }
 
-#[test]
-fn whoever_was_asked_and_is_gone_is_asked_again() {
-    for profile in PROFILES {
-        let settings = with(profile, 2);
-        let mut fold = Fold::begin(&settings, call(arguments()));
-        let first: Vec<_> = std::iter::from_fn(|| fold.next(&settings)).collect();
-        assert_eq!(first.len(), if profile.is_sequential() { 1 } else { 2 });
-        fold.abandon_outstanding();
-        let again: Vec<_> = std::iter::from_fn(|| fold.next(&settings)).collect();
-        assert_eq!(first.len(), again.len());
-    }
-}
-
 fn any_answer() -> impl Strategy<Value = Heard> {
     let words = || prop_oneof![Just(Value::Null), Just(json!("r")), Just(json!("evil.example/0123"))];
     let extras = (

@@ -82,6 +82,7 @@ impl Withheld {
 }
 
 /// One reason without the pieces of at least eight bytes that stand in `refused`.
+#[cfg(test)]
 pub(crate) fn scrubbed(reason: &str, refused: &Value) -> String {
     Withheld::between([reason], [refused]).scrub(reason)
 }

@@ -81,7 +81,7 @@ impl Fold {
         }
         let mut words = Vec::new();
         for verdict in self.verdicts().chain([combined]) {
-            verdict.map_words(|word| words.push(word.clone()));
+            let _unchanged = verdict.map_words(|word| words.push(word.clone()));
         }
         Withheld::between(words.iter().map(String::as_str), [self.before.target(), self.now.target()])
     }

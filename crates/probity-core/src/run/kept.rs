@@ -96,6 +96,7 @@ impl Keeps {
             | Fact::ToolFinished { .. }
             | Fact::Reconciled { .. }
             | Fact::ItemReplaced { .. }
+            | Fact::ReplyRefused { .. }
             | Fact::LimitHit { .. }
             | Fact::Ended { .. } => {}
         }
