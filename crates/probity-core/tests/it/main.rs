@@ -13,6 +13,7 @@
 mod answers;
 mod approvals;
 mod bindings;
+mod boundary;
 mod breaking;
 mod canaries;
 mod cancel;
