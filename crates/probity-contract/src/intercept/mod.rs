@@ -4,6 +4,7 @@
 //! place, at six of the eight points. What it says comes back as a [`HookVerdict`] and is applied by the run machine, so an
 //! interceptor has no hold on the run's own values.
 
+mod closure;
 mod composition;
 mod consult;
 mod denied;
@@ -23,6 +24,7 @@ use crate::future::BoxFuture;
 use crate::ids::InterceptorName;
 use crate::policy::PolicyError;
 
+pub use closure::FnInterceptor;
 pub use composition::{Composition, EmptyPoint, Enforcement, HookReasons, Knob, OnApproval, Profile};
 pub use consult::{Consultant, Consultation, Resolution, Resolve};
 pub use denied::MessageDenied;
