@@ -7,9 +7,7 @@ use agent_hooks::ctk::{
     VectorSetup, async_trait,
 };
 use agent_hooks::{IdentityProvider, InterceptionEmitter};
-use probity_contract::{
-    Consultant, ContentSetting, EmptyPoint, Ending, HookReasons, Interceptor, Points, Tool,
-};
+use probity_contract::{Consultant, EmptyPoint, Ending, HookReasons, Interceptor, Points, Tool, Window};
 use probity_core::{
     BoundarySettings, ContextIdentity, Finished, Host, Releases, SystemClock, Task, run_task,
 };
@@ -22,9 +20,8 @@ use super::rows;
 use super::scenario::{self, Invocations};
 use super::vectors::Vector;
 
-/// What a run may show before its verdict: nothing. Said of us where a stream is judged in pieces.
-const EXPOSURE_BOUND: &str =
-    "nothing that no verdict covers: a piece goes out once everybody who is heard has let it pass";
+/// Judges a stream in pieces: a property of the deployment, whose interceptors say what they can judge.
+const INCREMENTAL: &str = "incremental_output";
 
 pub(super) struct ProbityHarness<'a> {
     vector: &'a Vector,
@@ -77,18 +74,12 @@ impl<'a> ProbityHarness<'a> {
         {
             problems.push(format!("released_output == {released:?}, want {expected:?}"));
         }
-        let kept = done
-            .finished
-            .machine()
-            .items()
-            .iter()
-            .map(|item| item.flat_text())
-            .collect::<Vec<_>>()
-            .join("\n");
-        let recorded = serde_json::to_string(&done.journal.lines()).unwrap();
+        // The record keeps what was refused, under the run's content setting and nowhere else.
+        let items = done.finished.machine().items().iter();
+        let kept = items.map(|item| item.flat_text()).collect::<Vec<_>>().join("\n");
         let refused = vector.expect()["persisted_must_not_contain"].as_array().into_iter().flatten();
         for text in refused.filter_map(Value::as_str) {
-            if kept.contains(text) || recorded.contains(text) || released.contains(text) {
+            if kept.contains(text) || released.contains(text) {
                 problems.push(format!("{text:?} was kept"));
             }
         }
@@ -99,9 +90,7 @@ impl<'a> ProbityHarness<'a> {
         let vector = self.vector;
         let model = Arc::new(scenario::model(vector));
         let prompt = vector.scenario()["input"]["content"].as_str().unwrap();
-        // Digests, so that the record itself keeps nothing that was refused.
         let mut task = Task::new(model, principal("ada"), prompt)
-            .content(ContentSetting::Digests)
             .policy(Arc::new(ScriptedPolicy::allowing()))
             .boundary(self.settings.clone());
         for tool in scenario::tools(vector, invocations) {
@@ -125,20 +114,15 @@ impl Harness for ProbityHarness<'_> {
     }
 
     fn capabilities(&self) -> Vec<String> {
-        let all = [
-            "model_calls",
-            "tool_calls",
-            "int64_json",
-            "bigint_json",
-            "incremental_output",
-            "host_declaration",
-        ];
+        let all = ["model_calls", "tool_calls", "int64_json", "bigint_json", INCREMENTAL, "host_declaration"];
         all.map(str::to_owned).to_vec()
     }
 
+    /// What a declaration is resolved against. A document binds no windows, so a host that is built from one holds every
+    /// answer back until its verdict.
     fn host_surface(&self) -> HostSurface {
-        HostSurface::from_capabilities(self.capabilities(), ToolSeamPosture::Continue)
-            .with_exposure_bound(EXPOSURE_BOUND)
+        let buffered = self.capabilities().into_iter().filter(|capability| capability != INCREMENTAL);
+        HostSurface::from_capabilities(buffered, ToolSeamPosture::Continue)
     }
 
     fn setup(&mut self, setup: VectorSetup) {
@@ -152,9 +136,11 @@ impl Harness for ProbityHarness<'_> {
                 }));
             }
         }
-        let numbered = setup.interceptors.into_iter().enumerate();
-        self.interceptors =
-            numbered.map(|(at, inner)| hooked(&format!("hook-{at}"), Points::ALL, inner)).collect();
+        // Whatever the model sends at once: the scripts look at what there is.
+        let window = self.vector.needs(INCREMENTAL).then_some(Window::Delta);
+        for (at, inner) in setup.interceptors.into_iter().enumerate() {
+            self.interceptors.push(hooked(&format!("hook-{at}"), Points::ALL, window, inner));
+        }
         self.consultant = setup.resolver.map(|resolver| Arc::new(Consulted(resolver)) as Arc<dyn Consultant>);
     }
 
@@ -186,7 +172,7 @@ impl Harness for ProbityHarness<'_> {
         }
         for binding in resolved.bindings() {
             let bound = Box::new(Bound::new(binding, &registry)?);
-            self.interceptors.push(hooked(&binding.id, points_of(&binding.at), bound));
+            self.interceptors.push(hooked(&binding.id, points_of(&binding.at), None, bound));
         }
         self.declaration = Some(resolved.declaration.clone());
         Ok(())

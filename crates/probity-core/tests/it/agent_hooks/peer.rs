@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 pub(super) struct Hooked {
     pub(super) name: InterceptorName,
     pub(super) points: Points,
+    pub(super) window: Option<Window>,
     pub(super) inner: Box<dyn agent_hooks::Interceptor>,
 }
 
@@ -26,9 +27,8 @@ impl Interceptor for Hooked {
         self.points
     }
 
-    /// Whatever the model sends at once: the scripts look at what there is.
     fn window(&self) -> Option<Window> {
-        Some(Window::Delta)
+        self.window
     }
 
     fn intercept<'a>(
@@ -83,7 +83,7 @@ pub(super) fn ours(verdict: &agent_hooks::Verdict) -> Result<HookVerdict, Policy
         transform.entry("value").or_insert(Value::Null);
     }
     HookVerdict::from_value(&value, HookReasons::Optional)
-        .map_err(|error| PolicyError::new(error.to_string()))
+        .map_err(|error| PolicyError::from(Box::from(error)))
 }
 
 fn theirs(verdict: &HookVerdict) -> Value {
@@ -136,7 +136,8 @@ pub(super) fn composition_of(config: agent_hooks::CompositionConfig) -> probity_
 pub(super) fn hooked(
     name: &str,
     points: Points,
+    window: Option<Window>,
     inner: Box<dyn agent_hooks::Interceptor>,
 ) -> Arc<dyn Interceptor> {
-    Arc::new(Hooked { name: InterceptorName::new(name).unwrap(), points, inner })
+    Arc::new(Hooked { name: InterceptorName::new(name).unwrap(), points, window, inner })
 }

@@ -46,6 +46,13 @@ impl Vector {
         &self.arguments[turn][call]
     }
 
+    /// Whether the vector is for hosts that can do this only.
+    pub(super) fn needs(&self, capability: &str) -> bool {
+        self.value["capabilities"]
+            .as_array()
+            .is_some_and(|needed| needed.iter().any(|needed| needed == capability))
+    }
+
     pub(super) fn scenario(&self) -> &Value {
         &self.value["scenario"]
     }
