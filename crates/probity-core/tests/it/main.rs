@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod agent_hooks;
 mod answers;
 mod approvals;
 mod bindings;
