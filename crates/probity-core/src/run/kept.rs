@@ -1,7 +1,8 @@
 //! What a record that keeps no full content keeps of the words that stand in its facts.
 
 use probity_contract::{
-    Body, ContentSetting, Ending, Fact, HostError, Intercepted, Opinion, PartId, Said, Stop, Target, ToolName, Verdict,
+    Body, ContentSetting, Ending, Fact, HostError, Intercepted, Opinion, PartId, Said, Stop, Target,
+    ToolName, Verdict,
 };
 use probity_egress::{SamePrincipal, egress_text, egress_value};
 use serde_json::Value;

@@ -117,10 +117,10 @@ fn watching(
 
 #[tokio::test]
 async fn sentences_come_out_as_they_are_permitted() {
-    let seen = Arc::default();
-    let turn = Turn::text("One here. Two there! And three.").streamed_by(4);
-    let played =
-        with(scene([turn]), watching(Points::one(Point::Output), Window::Sentence, &seen)).run_whole().await;
+    let seen: Arc<Mutex<Vec<(Point, String)>>> = Arc::default();
+    let turn = Turn::text(&SENTENCES.concat()).streamed_by(7);
+    let reader = watching(Points::one(Point::Output), Window::Sentence, &seen);
+    let played = with(scene([turn]), reader).run_whole().await;
     assert_eq!(played.watcher.text(), SENTENCES.concat());
     let [one, two, three] = SENTENCES;
     let texts: Vec<String> = seen.lock().unwrap().iter().map(|(_, text)| text.clone()).collect();
@@ -145,23 +145,18 @@ async fn what_is_refused_in_a_piece_and_all_behind_it_never_comes_out() {
 
 #[tokio::test]
 async fn a_piece_must_be_permitted_by_all_who_are_heard_and_one_who_must_see_the_whole_holds_it() {
-    let seen = Arc::default();
-    let turn = || Turn::text(&SENTENCES.concat()).streamed_by(9);
-    let both = with(
-        with(scene([turn()]), watching(Points::one(Point::PostModelCall), Window::Delta, &seen)),
-        letting_through(Points::one(Point::Output)),
-    );
-    let played = both.run_whole().await;
-    assert_eq!(deltas(&played).len(), 1);
+    let played = |settings: BoundarySettings| async move {
+        let seen: Arc<Mutex<Vec<(Point, String)>>> = Arc::default();
+        let turn = Turn::text(&SENTENCES.concat()).streamed_by(9);
+        let reader = watching(Points::one(Point::PostModelCall), Window::Delta, &seen);
+        let both = with(with(scene([turn]), reader), letting_through(Points::one(Point::Output)));
+        let played = both.task(|task| task.boundary(settings)).run_whole().await;
+        assert_eq!(played.watcher.text(), SENTENCES.concat());
+        seen.lock().unwrap().len()
+    };
+    assert_eq!(played(BoundarySettings::default()).await, 1, "the whole, and no piece");
     let specified = BoundarySettings { releases: Releases::AfterModelCall, ..BoundarySettings::default() };
-    let seen = Arc::default();
-    let both = with(
-        with(scene([turn()]), watching(Points::one(Point::PostModelCall), Window::Delta, &seen)),
-        letting_through(Points::one(Point::Output)),
-    );
-    let played = both.task(|task| task.boundary(specified)).run_whole().await;
-    assert!(deltas(&played).len() > 1, "as the specification has it");
-    assert_eq!(played.watcher.text(), SENTENCES.concat());
+    assert!(played(specified).await > 2, "as the specification has it");
 }
 
 #[tokio::test]
