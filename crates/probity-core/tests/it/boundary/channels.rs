@@ -38,11 +38,6 @@ impl Channels {
             }
         }
     }
-
-    /// The ways on which `text` came out whole.
-    pub(crate) fn that_hold(&self, text: &str) -> Vec<&'static str> {
-        self.0.iter().filter(|(_, channel)| channel.contains(text)).map(|(name, _)| *name).collect()
-    }
 }
 
 /// The record without the texts that stand in it as what was there before.
