@@ -149,6 +149,11 @@ impl<'a> Behind<'a> {
         Cow::Owned(chars.into_iter().rev().collect())
     }
 
+    /// Whether the text begins here.
+    pub(super) fn is_at_beginning(&self) -> bool {
+        self.at == 0
+    }
+
     /// Whether something was removed directly before.
     pub(super) fn is_at_removal(&self) -> bool {
         self.at > 0 && self.at == self.floor

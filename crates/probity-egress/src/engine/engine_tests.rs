@@ -147,6 +147,7 @@ const PIECES: &[&str] = &[
     // Lines and values that are long before they say something.
     "\\\n", "\n> ", "correcthorsebatterystaplexkqzvbtplmnrswdfghjkl", "a-b_c.a-b_c.a-b_c.a-b_c.", "7", "u:hunter22x",
     "KqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKq", "xkqzvbtplm", "sk_live_", "hooks.slack.com/triggers/", "Q~",
+    "\"type\": \"service_account\", \"private_key\": ",
 ];
 
 proptest! {

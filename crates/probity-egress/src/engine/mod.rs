@@ -398,6 +398,12 @@ impl Engine {
         {
             return Ok(Some(found));
         }
+        if asked.has(Asked::TOKENS)
+            && behind.is_at_beginning()
+            && let Some(found) = document::find_begun(cursor)?
+        {
+            return Ok(Some(found));
+        }
         if self.looks_for.locations
             && asked.has(Asked::LOCATIONS)
             && !first.is_whitespace()
