@@ -39,7 +39,12 @@ pub(super) fn find(
     ahead.next()?;
     let Some(second) = ahead.next()? else { return Ok(None) };
     let (mut boundary, mut torn) = (None, None);
-    for shape in shapes_from(first, second, || cursor.eight()) {
+    let eight = || match (cursor.plain_eight(), seen) {
+        (None, Some(seen)) if is_torn(cursor, seen) => seen.visible.eight(cursor),
+        (None, _) => cursor.eight(),
+        (eight, _) => eight,
+    };
+    for shape in shapes_from(first, second, eight) {
         if !anchored && !shape.begins_fixed() {
             continue;
         }
