@@ -289,3 +289,7 @@ fn ends_in_escape(before: &str) -> bool {
     }
     last.is_some_and(|c| c.is_ascii_hexdigit()) && undo::backward(before).is_some()
 }
+
+#[cfg(test)]
+#[path = "behind_tests.rs"]
+mod tests;
