@@ -135,9 +135,17 @@ impl Run {
                     self.fold(|_, envelope| Scene::Input { content: text, role: "user" }.stage(envelope));
                 return self.pass(fold, Then::Message(first));
             }
-            self.add_item(first.origin, first.label, first.content);
+            self.add_first(first);
         }
         self.state.phase = Phase::Turn { wrap_up: None };
+    }
+
+    /// Adds what the run was given. Calls of an earlier run keep their numbers, so this one's come after them.
+    fn add_first(&mut self, first: FirstItem) {
+        if let Content::ToolResult { call, .. } = &first.content {
+            self.state.next_call = self.state.next_call.max(call.0.saturating_add(1));
+        }
+        self.add_item(first.origin, first.label, first.content);
     }
 
     /// Has the window looked at before it is sent; whether that is to be done at all.
@@ -351,9 +359,7 @@ impl Run {
         }
         self.record_row(&upshot, None, None);
         match text.filter(|_| upshot.proceeds) {
-            Some(text) => {
-                self.add_item(first.origin, first.label, Content::Person(text));
-            }
+            Some(text) => self.add_first(FirstItem { content: Content::Person(text), ..first }),
             None => self.deny_message(&upshot),
         }
     }
