@@ -65,6 +65,7 @@ async fn run(turns: u32, observer: Option<Arc<dyn Observer>>) {
         failures: None,
         approver: None,
         redeemer: None,
+        children: None,
         keeper: None,
         cancel: Cancel::new(),
     };

@@ -55,6 +55,7 @@ fn main() {
                 failures: None,
                 approver: None,
                 redeemer: None,
+                children: None,
                 keeper: None,
                 cancel: Cancel::new(),
             };

@@ -3,6 +3,7 @@
 //! [`Run`] decides what happens next and does none of it; [`run_task`] carries its steps out on tokio. A tool is reached
 //! only through the machine: it is the machine that hears the policies and holds the permits.
 
+mod children;
 mod driver;
 mod gate;
 mod run;
@@ -11,6 +12,7 @@ mod seal;
 mod sync;
 mod task;
 
+pub use children::{Ceiling, ChildError, ChildProfile, ChildReport, SubAgent};
 pub use driver::{
     Finished, Heard, HeardAt, Host, Inquiry, Keeper, MemoryRedeemer, Paused, StartError, Stopped,
     SystemClock, resume_task, run_task, start_task,

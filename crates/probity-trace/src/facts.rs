@@ -23,6 +23,7 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::Shadowed { .. } => "shadowed",
         Fact::Resumed { .. } => "resumed",
         Fact::Reconciled { .. } => "reconciled",
+        Fact::ChildEnded { .. } => "child_ended",
         Fact::LimitHit { .. } => "limit_hit",
         Fact::OutputRejected { .. } => "output_rejected",
         Fact::Ended { .. } => "ended",
@@ -50,6 +51,7 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         | Fact::Shadowed { .. }
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
+        | Fact::ChildEnded { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => &[],

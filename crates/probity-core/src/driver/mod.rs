@@ -30,9 +30,10 @@ use probity_egress::{Egress, SamePrincipal};
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinSet};
 
+use crate::children::Kin;
 use crate::gate::ShadowNotes;
 use crate::run::{Outcome, Resumption, Run, RunSpec, Step};
-use crate::task::Task;
+use crate::task::{Above, Task};
 pub use clock::SystemClock;
 use host::{Driven, finish, stopped};
 pub use host::{Finished, Host, Paused, StartError, Stopped};
@@ -40,7 +41,7 @@ pub use inquiry::{Heard, HeardAt, Inquiry};
 pub use keep::Keeper;
 use owed::Owed;
 pub use redeem::MemoryRedeemer;
-use watch::Watch;
+pub(crate) use watch::Watch;
 
 /// How long the driver waits for its tasks to be gone, and for the failure lane, once the run has ended.
 const SHUTDOWN_GRACE_MS: u64 = 100;
@@ -59,6 +60,7 @@ const SHUTDOWN_GRACE_MS: u64 = 100;
 pub fn run_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result<Finished, StartError>> {
     Box::pin(async move {
         let spec = task.spec(run, host.clock.unix_ms())?;
+        check_child_records(&spec, &host)?;
         let driver = Driver::new(task, &spec, host);
         let Driven { machine, ending, hint } = driver.drive(Run::new(spec)?, Pauses::Never).await;
         // A run that never pauses has an ending.
@@ -73,6 +75,7 @@ pub fn run_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result
 pub fn start_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result<Stopped, StartError>> {
     Box::pin(async move {
         let spec = task.spec(run, host.clock.unix_ms())?;
+        check_child_records(&spec, &host)?;
         let driver = Driver::new(task, &spec, host);
         Ok(stopped(driver.drive(Run::new(spec)?, Pauses::ForPeople).await))
     })
@@ -94,12 +97,21 @@ pub fn resume_task(
 ) -> BoxFuture<'static, Result<Stopped, StartError>> {
     Box::pin(async move {
         let spec = task.spec(machine.id().clone(), machine.started_at_unix_ms())?;
+        check_child_records(&spec, &host)?;
         machine.resume(&spec, &resumption)?;
         let mut driver = Driver::new(task, &spec, host);
         // The run's clock stood at this when the driver's was started.
         driver.started_at_run_ms = machine.clock_ms();
         Ok(stopped(driver.drive(machine, Pauses::ForPeople).await))
     })
+}
+
+/// A task whose record cannot be kept is not started, and that is known before anything is.
+fn check_child_records(spec: &RunSpec, host: &Host) -> Result<(), StartError> {
+    match spec.delegates.keys().next().filter(|_| host.children.is_none()) {
+        Some(tool) => Err(StartError::NoChildRecords(tool.clone())),
+        None => Ok(()),
+    }
 }
 
 /// What a driver does with a question that is left open.
@@ -125,6 +137,8 @@ struct Driver {
     started_at_run_ms: u64,
     redeemer: Arc<dyn Redeemer>,
     keeper: Option<Box<dyn Keeper>>,
+    // What tasks inherit that calls start; only where a tool starts any.
+    kin: Option<Arc<Kin>>,
     // Whether anything was recorded since the last checkpoint.
     to_keep: bool,
     work: JoinSet<Outcome>,
@@ -147,6 +161,27 @@ impl Driver {
         let started_ms = host.clock.monotonic_ms();
         // Nothing is ever sent: what counts is who still holds the sender.
         let (alive, tools_gone) = mpsc::channel(1);
+        let watch = Watch::new(host.observer, host.failures.clone());
+        let redeemer = host.redeemer.unwrap_or_else(|| Arc::new(MemoryRedeemer::new()));
+        let kin = host.children.filter(|_| !spec.delegates.is_empty()).map(|journals| {
+            let own = Above { principal: spec.principal.clone(), policies: task.policies.clone() };
+            Arc::new(Kin {
+                run: spec.run.clone(),
+                bench: spec.bench.clone(),
+                above: std::iter::once(own).chain(task.above.iter().cloned()).collect(),
+                content: spec.content,
+                denial_detail: spec.denial_detail,
+                journals,
+                approver: host.approver.clone(),
+                failures: host.failures,
+                redeemer: Arc::clone(&redeemer),
+                clock: Arc::clone(&host.clock),
+                cancel: host.cancel.clone(),
+                watch: watch.clone(),
+                alive: alive.downgrade(),
+                fostered: crate::children::Fostered::default(),
+            })
+        });
         Self {
             model: task.model,
             tools: spec.tools.iter().map(|tool| tool.name.clone()).zip(task.tools).collect(),
@@ -155,14 +190,15 @@ impl Driver {
             approver: host.approver,
             journal: Some(host.journal),
             clock: host.clock,
-            watch: Watch::new(host.observer, host.failures),
+            watch,
             cancel: host.cancel,
             output_bytes_max,
             judge_timeout,
             started_ms,
             started_at_run_ms: 0,
-            redeemer: host.redeemer.unwrap_or_else(|| Arc::new(MemoryRedeemer::new())),
+            redeemer,
             keeper: host.keeper,
+            kin,
             to_keep: false,
             work: JoinSet::new(),
             alive,
@@ -228,6 +264,7 @@ impl Driver {
         // A task that blocks its thread cannot be aborted; it is left behind rather than waited for.
         let grace = Duration::from_millis(SHUTDOWN_GRACE_MS);
         drop(self.alive);
+        let kin = self.kin.take();
         let gone = async {
             while self.work.join_next().await.is_some() {}
             // Dropping a tool's future ends what it started; a host that exits right after the run must not be faster.
@@ -235,6 +272,9 @@ impl Driver {
             self.watch.reported().await;
         };
         let _late = tokio::time::timeout(grace, gone).await;
+        if let Some(kin) = kin {
+            kin.fostered.abort_all();
+        }
         Driven { machine, ending, hint: self.hint }
     }
 
@@ -305,13 +345,15 @@ impl Driver {
                     // Refused only where the run has ended, and then this step does not come.
                     let _taken = machine.feed(self.now_ms(), Outcome::Redeemed { call, result });
                 }
-                Step::RunTool { permit, timeout_ms } => {
+                Step::RunTool { permit, timeout_ms, allowance } => {
                     let tool = self.tools.get(permit.call().tool()).cloned();
                     let clock = Arc::clone(&self.clock);
                     let timeout = Duration::from_millis(timeout_ms);
+                    let (alive, output_bytes_max) = (self.alive.clone(), self.output_bytes_max);
+                    let place = self.kin.clone().zip(allowance);
                     self.start(
                         Owed::Result(permit.call().id()),
-                        tool::run(tool, permit, timeout, self.output_bytes_max, clock, self.alive.clone()),
+                        tool::run(tool, permit, timeout, output_bytes_max, clock, alive, place),
                     );
                 }
                 Step::Reconcile { call } => {

@@ -214,6 +214,7 @@ impl Run {
         if proposed > CALLS_PER_REPLY_MAX {
             self.hit(LimitKind::CallsPerReply);
         }
+        self.share_out();
         proposed
     }
 

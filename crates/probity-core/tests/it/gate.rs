@@ -169,6 +169,7 @@ async fn i10_a_failure_lane_that_hangs_holds_up_nothing() {
         failures: Some(Arc::new(Hanging(blocker.clone()))),
         approver: None,
         redeemer: None,
+        children: None,
         keeper: None,
         cancel: scene.cancel.clone(),
     };
@@ -226,6 +227,7 @@ async fn two_policies_with_one_name_do_not_start() {
         failures: None,
         approver: None,
         redeemer: None,
+        children: None,
         keeper: None,
         cancel: scene.cancel.clone(),
     };

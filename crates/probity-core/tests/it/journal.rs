@@ -133,6 +133,7 @@ async fn a_journal_that_panics_ends_the_run() {
             failures: None,
             approver: None,
             redeemer: None,
+            children: None,
             keeper: None,
             cancel: scene.cancel,
         };

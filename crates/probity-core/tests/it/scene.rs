@@ -95,6 +95,7 @@ impl Scene {
             failures: Some(Arc::new(watcher.clone())),
             approver,
             redeemer: None,
+            children: None,
             keeper: None,
             cancel,
         };

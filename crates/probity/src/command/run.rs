@@ -201,6 +201,7 @@ pub(crate) fn host(
         failures: Some(Arc::new(FailureTeller(Arc::clone(screen)))),
         approver: asking.approver(),
         redeemer: Some(Arc::new(redeemer)),
+        children: None,
         keeper: keeper.map(|keeper| Box::new(keeper) as Box<dyn Keeper>),
         cancel,
     })

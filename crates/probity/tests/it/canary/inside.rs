@@ -86,6 +86,7 @@ async fn came_out(scene: Scene) -> String {
         failures: Some(Arc::new(watcher.clone())),
         approver: Some(approver),
         redeemer: None,
+        children: None,
         keeper: None,
         cancel: probity_contract::Cancel::new(),
     };
@@ -284,6 +285,7 @@ async fn corpus_redaction_lanes_that_are_not_redacted_give_them_away() {
         failures: None,
         approver: None,
         redeemer: None,
+        children: None,
         keeper: None,
         cancel: probity_contract::Cancel::new(),
     };
