@@ -10,6 +10,7 @@ use crate::lock;
 pub struct MemoryChildren {
     begun: Arc<Mutex<Vec<(RunId, ParentCall, MemoryJournal)>>>,
     refuses: bool,
+    breaks_at: Option<usize>,
 }
 
 impl MemoryChildren {
@@ -25,6 +26,12 @@ impl MemoryChildren {
         Self { refuses: true, ..Self::default() }
     }
 
+    /// Keeps records whose `nth` append (counted from 1) and all later ones fail.
+    #[must_use]
+    pub fn breaking_at(nth: usize) -> Self {
+        Self { breaks_at: Some(nth), ..Self::default() }
+    }
+
     /// What was begun, in order: the task, the call that has started it, and its record.
     #[must_use]
     pub fn begun(&self) -> Vec<(RunId, ParentCall, MemoryJournal)> {
@@ -38,7 +45,7 @@ impl ChildJournals for MemoryChildren {
             let message = "no space left for another record".to_owned();
             return Err(JournalError { message, source: None });
         }
-        let journal = MemoryJournal::new();
+        let journal = self.breaks_at.map_or_else(MemoryJournal::new, MemoryJournal::failing_from);
         lock(&self.begun).push((run.clone(), parent.clone(), journal.clone()));
         Ok(Box::new(journal))
     }
