@@ -6,12 +6,13 @@ use probity_contract::{
     Cancel, Effect, Ending, Fact, LimitKind, Limits, ModelErrorClass, ModelParams, Stop, ToolErrorClass,
     ToolOutcomeKind,
 };
-use probity_core::{ChildProfile, SubAgent};
-use probity_testkit::{Acts, ScriptedModel, ScriptedTool, Turn, fake_token, principal, tool_name};
+use probity_core::{ChildProfile, Stopped, SubAgent};
+use probity_testkit::{Acts, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, fake_token, principal, tool_name};
 use serde_json::json;
 
 use crate::children::{ASKS_SCOUT, agent, delegating, profile};
 use crate::children_budgets::{Foreman, NO_END};
+use crate::resuming::deployment;
 use crate::scene::{Played, scene};
 
 fn outcomes(played: &Played) -> Vec<ToolOutcomeKind> {
@@ -199,4 +200,44 @@ async fn a_limit_above_is_hit_by_what_children_have_spent() {
     let played = delegating(child).limits(|limits| limits.tokens_max = Some(60)).allowing().run_whole().await;
     // 15 by the first turn and 15 by the child; the report fills what is left.
     assert_eq!(played.finished.ending, Ending::LimitReached { limit: LimitKind::Tokens });
+}
+
+/// A process that ends while a child is at work takes the child with it. What the child did is not known, so the call is told
+/// as unknown, all that was kept for it counts as spent, and it is started again only where nothing of it could have changed
+/// anything.
+#[tokio::test(start_paused = true)]
+async fn i44_a_child_that_was_cut_off_is_told_as_unknown_and_not_repeated() {
+    for (effect, begun, words) in
+        [(Effect::Once, 1, "whether it had an effect is unknown"), (Effect::Pure, 2, "it answered")]
+    {
+        let kill = Cancel::new();
+        let at_work = kill.clone();
+        let tool = ScriptedTool::by("act", effect, move |_| {
+            at_work.fire();
+            Acts::Hangs
+        });
+        let of_child = [Turn::calls(&[("act", "{}")]), Turn::text("found")];
+        let turns = vec![Turn::calls(&[ASKS_SCOUT]), Turn::text("done")];
+        let mut deployment = deployment(&[], &ScriptedPolicy::allowing(), turns);
+        deployment.limits.tool_calls_max = 10;
+        deployment.agents = vec![agent(profile(of_child).tool(Arc::new(tool.clone())))];
+        assert!(deployment.start_killed(kill).await.is_none());
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        let resumed = deployment.resume(&deployment.last_state()).await.unwrap();
+        let Stopped::Finished(finished) = resumed else { panic!("it pauses") };
+        assert_eq!((&finished.ending, deployment.children.begun().len()), (&Ending::Answered, begun));
+        assert_eq!(tool.start_count(), 1, "the second child was answered by what was left of the script");
+        let result = finished.machine().items().iter().find_map(|item| match &item.content {
+            probity_contract::Content::ToolResult { text, .. } => Some(text.as_ref().to_owned()),
+            _ => None,
+        });
+        assert!(result.unwrap().contains(words));
+        // Of 10 calls one is for the child, and of 9 the half was kept for it.
+        let lost = 4;
+        assert_eq!(finished.machine().spending().tool_calls, 1 + lost);
+        let runs: std::collections::BTreeSet<_> =
+            deployment.children.begun().into_iter().map(|(run, ..)| run.as_str().to_owned()).collect();
+        assert_eq!(runs.len(), begun, "each try is a run of its own");
+        crate::record_check::check_whole(&deployment.journal.lines());
+    }
 }

@@ -49,6 +49,7 @@ mod shell;
 mod simulator;
 mod snapshot;
 mod tools;
+mod ui;
 
 /// Counts the memory that is asked for.
 #[global_allocator]
