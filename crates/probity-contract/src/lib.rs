@@ -12,8 +12,8 @@ mod ids;
 mod item;
 mod json;
 mod label;
-mod lineage;
 pub mod limits;
+mod lineage;
 mod model;
 mod policy;
 mod ports;
@@ -42,7 +42,8 @@ pub use model::{
 };
 pub use policy::{Policy, PolicyError, Verdict};
 pub use ports::{
-    Answer, Approver, ChildJournals, Clock, Durability, Event, Failure, FailureLane, Journal, JournalError, Observer,
+    Answer, Approver, ChildJournals, Clock, Durability, Event, Failure, FailureLane, Journal, JournalError,
+    Observer,
 };
 pub use record::{
     AnswerKind, Body, ContentSetting, Emission, Ending, Entry, Fact, Kept, LimitKind, Part, PartId,

@@ -213,7 +213,8 @@ impl Task {
         // The question of a task that another one has started is no person's.
         let origin = if self.parent.is_some() { Origin::Task } else { Origin::Principal };
         items.push(FirstItem { origin, label: self.prompt_label.clone(), content });
-        let delegates = self.tools.iter().filter_map(|tool| Some((tool.spec().name.clone(), tool.delegates()?)));
+        let delegates =
+            self.tools.iter().filter_map(|tool| Some((tool.spec().name.clone(), tool.delegates()?)));
         Ok(RunSpec {
             run,
             // Whole: what is cut before the credential pass may leave half a credential that it does not know.

@@ -265,12 +265,11 @@ impl Ceiling {
         }
     }
 
-    /// An id that no other task has: a call that runs again starts another task.
+    /// An id that no other task has, and always the same: a call that runs again, for another driver, starts another task.
     fn run_id(&self) -> RunId {
         let kin = &self.kin;
         let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let at = kin.clock.unix_ms();
-        let parts = [self.call.digest().to_string(), number.to_string(), at.to_string()];
+        let parts = [self.call.digest().to_string(), number.to_string(), kin.entries.to_string()];
         let digest = Digest::of("probity.child-run.v1", &parts.each_ref().map(|part| part.as_bytes()));
         let short: String = kin.run.as_str().chars().take(RUN_ID_CHARS_MAX).collect();
         let digits: String = digest.to_string().chars().filter(char::is_ascii_hexdigit).collect();

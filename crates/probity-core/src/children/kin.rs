@@ -12,6 +12,8 @@ use crate::task::Above;
 /// All that a running task hands down to those that it starts.
 pub(crate) struct Kin {
     pub(crate) run: RunId,
+    /// Entries that the record had when this driver took the run up: another number for each that does.
+    pub(crate) entries: u64,
     /// Who is heard of the task's own calls, by name; a child's bench is made of it.
     pub(crate) bench: Bench,
     /// The task itself and those above it, the nearest first: the very policies that judge there.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use probity_contract::limits::CHILD_REPORT_CHARS_MAX;
 use probity_contract::{
     Allowance, BoxFuture, Cancel, ContentSetting, DenialDetail, Digest, Effect, FrozenCall, Label, Limits,
-    Model, ModelParams, Policy, PolicyError, PolicyName, PrincipalId, Prices, Seat, Tool, Verdict,
+    Model, ModelParams, Policy, PolicyError, PolicyName, Prices, PrincipalId, Seat, Tool, Verdict,
     canonical_bytes,
 };
 use serde::Serialize;

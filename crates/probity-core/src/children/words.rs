@@ -56,7 +56,13 @@ const fn early(limit: LimitKind) -> &'static str {
 }
 
 /// An answer in its fence, in at most `chars_max` code points and so that the fence is not cut off at `bytes_max`.
-pub(super) fn report(who: &str, told: &'static str, answer: &str, chars_max: usize, bytes_max: usize) -> Passed {
+pub(super) fn report(
+    who: &str,
+    told: &'static str,
+    answer: &str,
+    chars_max: usize,
+    bytes_max: usize,
+) -> Passed {
     let room = bytes_max.saturating_sub(FRAME_BYTES_MAX) / CHAR_BYTES_MAX;
     let who = one_line_untrusted::<SamePrincipal>(who, THROWN_LINE_CHARS_MAX);
     let fenced = fenced_for_human::<SamePrincipal>("report of a started task", answer, chars_max.min(room));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Approver, BenchError, Cancel, ChildJournals, Clock, Ending, FailureLane, Journal, Observer, Redeemer, RosterError,
-    RunId, ToolName, Usage,
+    Approver, BenchError, Cancel, ChildJournals, Clock, Ending, FailureLane, Journal, Observer, Redeemer,
+    RosterError, RunId, ToolName, Usage,
 };
 use probity_egress::{Egress, EgressValue, SamePrincipal, egress_text, egress_value};
 

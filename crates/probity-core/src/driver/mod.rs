@@ -61,7 +61,7 @@ pub fn run_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result
     Box::pin(async move {
         let spec = task.spec(run, host.clock.unix_ms())?;
         check_child_records(&spec, &host)?;
-        let driver = Driver::new(task, &spec, host);
+        let driver = Driver::new(task, &spec, host, 0);
         let Driven { machine, ending, hint } = driver.drive(Run::new(spec)?, Pauses::Never).await;
         // A run that never pauses has an ending.
         Ok(finish(machine, ending.unwrap_or(Ending::Cancelled), hint))
@@ -76,7 +76,7 @@ pub fn start_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Resu
     Box::pin(async move {
         let spec = task.spec(run, host.clock.unix_ms())?;
         check_child_records(&spec, &host)?;
-        let driver = Driver::new(task, &spec, host);
+        let driver = Driver::new(task, &spec, host, 0);
         Ok(stopped(driver.drive(Run::new(spec)?, Pauses::ForPeople).await))
     })
 }
@@ -99,7 +99,7 @@ pub fn resume_task(
         let spec = task.spec(machine.id().clone(), machine.started_at_unix_ms())?;
         check_child_records(&spec, &host)?;
         machine.resume(&spec, &resumption)?;
-        let mut driver = Driver::new(task, &spec, host);
+        let mut driver = Driver::new(task, &spec, host, machine.entries());
         // The run's clock stood at this when the driver's was started.
         driver.started_at_run_ms = machine.clock_ms();
         Ok(stopped(driver.drive(machine, Pauses::ForPeople).await))
@@ -154,7 +154,8 @@ struct Driver {
 impl Driver {
     /// The names come from the spec, which read each of them once: a part that changes its name, or panics when it is
     /// asked for it again, must not matter any more.
-    fn new(task: Task, spec: &RunSpec, host: Host) -> Self {
+    /// `entries` are in the record already.
+    fn new(task: Task, spec: &RunSpec, host: Host, entries: u64) -> Self {
         let limits = task.limits_ref();
         let (output_bytes_max, judge_timeout) =
             (limits.tool_output_bytes_max, Duration::from_millis(limits.judge_timeout_ms));
@@ -167,6 +168,7 @@ impl Driver {
             let own = Above { principal: spec.principal.clone(), policies: task.policies.clone() };
             Arc::new(Kin {
                 run: spec.run.clone(),
+                entries,
                 bench: spec.bench.clone(),
                 above: std::iter::once(own).chain(task.above.iter().cloned()).collect(),
                 content: spec.content,

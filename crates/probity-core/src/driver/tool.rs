@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{
-    Allowance, Arguments, CallId, Cancel, Clock, FrozenCall, Lineage, Permit, Reconciled, Seat, Tool, ToolContext, ToolError,
-    ToolErrorClass, ToolName, ToolOutput, Touches,
+    Allowance, Arguments, CallId, Cancel, Clock, FrozenCall, Lineage, Permit, Reconciled, Seat, Tool,
+    ToolContext, ToolError, ToolErrorClass, ToolName, ToolOutput, Touches,
 };
 use probity_egress::{SamePrincipal, egress_panic, one_line_untrusted};
 use tokio::sync::mpsc;
 
 use super::owned::Owned;
-use crate::children::{Ceiling, Kin};
 use super::watch::{Broken, Watch};
+use crate::children::{Ceiling, Kin};
 use crate::run::Outcome;
 
 /// Asks a tool what a call would touch. One that cannot tell has answered; one that breaks or hangs is reported.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Allowance, Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant, Judgement,
-    Label, Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName,
+    Allowance, Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant,
+    Judgement, Label, Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName,
 };
 use probity_egress::{Egress, SamePrincipal};
 use serde::{Deserialize, Serialize};

@@ -55,9 +55,11 @@ impl Run {
                 }
                 (Stage::Reconciling(_), Some(frozen)) => Some(Step::Reconcile { call: Arc::clone(frozen) }),
                 (Stage::Asking, _) => call.question.clone().map(|question| Step::Ask { question }),
-                (Stage::Permitted, _) => {
-                    call.take_permit().map(|permit| Step::RunTool { permit, timeout_ms, allowance: allowance.clone() })
-                }
+                (Stage::Permitted, _) => call.take_permit().map(|permit| Step::RunTool {
+                    permit,
+                    timeout_ms,
+                    allowance: allowance.clone(),
+                }),
                 (
                     Stage::Judging
                     | Stage::Inheriting

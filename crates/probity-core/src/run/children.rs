@@ -1,7 +1,7 @@
 //! Calls that start tasks: what is kept for them of the run's limits, and what they have spent when they are over.
 
-use probity_contract::{Allowance, CallId, Denial, Ending, Fact, Label, RunId, Spending};
 use probity_contract::limits::SUBAGENT_DEPTH_MAX;
+use probity_contract::{Allowance, CallId, Denial, Ending, Fact, Label, RunId, Spending};
 
 use super::Run;
 use super::call::Call;
@@ -102,7 +102,8 @@ impl Run {
     pub(super) fn count_child(&mut self, id: CallId, label: &Label, spent: &Spending) {
         match self.state.calls.get_mut(&id).filter(|call| !call.is_settled()) {
             Some(call) => {
-                call.heard_from = Some(call.heard_from.as_ref().map_or(label.clone(), |heard| heard.join(label)));
+                call.heard_from =
+                    Some(call.heard_from.as_ref().map_or(label.clone(), |heard| heard.join(label)));
                 call.allowance = call.allowance.take().map(|allowance| allowance.without(spent));
                 self.state.spent.count_child(spent);
             }

@@ -84,7 +84,9 @@ impl Keeps {
             | Fact::ModelFailed { error: words, .. }
             | Fact::FailureReported { error: words, .. }
             | Fact::Ended { ending: Ending::ModelFailed { error: words, .. }, .. }
-            | Fact::ChildEnded { ending: Some(Ending::ModelFailed { error: words, .. }), .. } => self.words(words),
+            | Fact::ChildEnded { ending: Some(Ending::ModelFailed { error: words, .. }), .. } => {
+                self.words(words)
+            }
             Fact::OutputRejected { errors, .. } => errors.iter_mut().for_each(|error| self.words(error)),
             // Numbers, digests, the engine's own words, and names that the deployment gave.
             Fact::ModelCalled { .. }

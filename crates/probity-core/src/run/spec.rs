@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use probity_contract::{
-    Allowance, Arguments, Bench, Content, ContentSetting, DenialDetail, Label, Limits, ModelName, ModelParams,
-    Origin, ParentCall, Prices, PrincipalId, RunId, ToolName, ToolSpec,
+    Allowance, Arguments, Bench, Content, ContentSetting, DenialDetail, Label, Limits, ModelName,
+    ModelParams, Origin, ParentCall, Prices, PrincipalId, RunId, ToolName, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use probity_contract::{
-    Allowance, BoxFuture, DenialCode, Effect, Ending, Fact, LimitKind, Limits, Permit, Prices, Spending, Tool,
-    ToolContext, ToolError, ToolOutput, ToolSpec, Usage,
+    Allowance, BoxFuture, DenialCode, Effect, Ending, Fact, LimitKind, Limits, Permit, Prices, Spending,
+    Tool, ToolContext, ToolError, ToolOutput, ToolSpec, Usage,
 };
 use probity_core::{Ceiling, ChildError, ChildProfile, SubAgent};
 use probity_testkit::{Acts, ScriptedModel, ScriptedTool, Turn, principal, tool_name};
@@ -148,7 +148,8 @@ async fn a_child_has_the_time_that_is_left_and_not_that_of_a_tool() {
     let (text, is_error) = played.result();
     assert!(is_error && text.contains("at its limit of time without an answer"), "{text}");
     assert_eq!(limits(&played)[0].wall_ms_max, Some(90_000));
-    let played = delegating(slow()).limits(|limits| limits.wall_ms_max = Some(700)).allowing().run_whole().await;
+    let played =
+        delegating(slow()).limits(|limits| limits.wall_ms_max = Some(700)).allowing().run_whole().await;
     assert_eq!(limits(&played)[0].wall_ms_max, Some(700));
     assert_eq!(played.finished.ending, Ending::LimitReached { limit: LimitKind::WallTime });
 }
@@ -268,9 +269,14 @@ async fn i33_a_tool_that_starts_no_tasks_has_no_ceiling() {
 
 fn allowance() -> impl Strategy<Value = Allowance> {
     let usd = prop_oneof![Just(None), (0_u32..1_000).prop_map(|cents| Some(f64::from(cents)))];
-    (0_u32..40, 0_u32..40, proptest::option::of(0_u64..10_000), usd, proptest::option::of(0_u64..10_000)).prop_map(
-        |(turns, tool_calls, tokens, cost_usd, wall_ms)| Allowance { turns, tool_calls, tokens, cost_usd, wall_ms },
-    )
+    (0_u32..40, 0_u32..40, proptest::option::of(0_u64..10_000), usd, proptest::option::of(0_u64..10_000))
+        .prop_map(|(turns, tool_calls, tokens, cost_usd, wall_ms)| Allowance {
+            turns,
+            tool_calls,
+            tokens,
+            cost_usd,
+            wall_ms,
+        })
 }
 
 fn is_within(one: &Allowance, other: &Allowance) -> bool {

@@ -7,7 +7,9 @@ use probity_contract::{
     ToolOutcomeKind,
 };
 use probity_core::{ChildProfile, Stopped, SubAgent};
-use probity_testkit::{Acts, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, fake_token, principal, tool_name};
+use probity_testkit::{
+    Acts, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, fake_token, principal, tool_name,
+};
 use serde_json::json;
 
 use crate::children::{ASKS_SCOUT, agent, delegating, profile};
@@ -46,7 +48,11 @@ async fn every_way_that_a_child_ends_is_an_outcome_of_its_call() {
             None,
             "it ended early, at its limit of turns",
         ),
-        (profile([call(), call()]).limits(limits(1)), Some(failed), "at its limit of turns without an answer"),
+        (
+            profile([call(), call()]).limits(limits(1)),
+            Some(failed),
+            "at its limit of turns without an answer",
+        ),
         (
             profile([Turn::parts(vec![probity_contract::ReplyPart::text("fo")], Stop::MaxTokens)]),
             None,

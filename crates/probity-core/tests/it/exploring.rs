@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use probity_contract::{
-    Answer, AnswerKind, Bench, CallId, Digest, Effect, Emission, Fact, Level, ModelCallId, Opinion,
-    Redemption, ReplyPart, Roster, Said, Seat, Verdict,
+    Answer, AnswerKind, Bench, CallId, Digest, Effect, Emission, Fact, Level, Opinion, Redemption, ReplyPart,
+    Roster, Said, Seat, Verdict,
 };
 use probity_core::{Outcome, Run, Step};
 use probity_testkit::{policy_name, principal};
@@ -183,7 +183,8 @@ impl<'a> Play<'a> {
         if let Some((top, between)) = above.split_last() {
             let roster = |name: &str| Roster::new(vec![policy_name(name)]).unwrap();
             let bench = Bench::of(roster(top));
-            let bench = between.iter().rev().fold(bench, |bench, name| bench.for_child(roster(name)).unwrap());
+            let bench =
+                between.iter().rev().fold(bench, |bench, name| bench.for_child(roster(name)).unwrap());
             spec.bench = bench.for_child(roster("careful")).unwrap();
         }
         let run = Run::new(spec).unwrap();
@@ -282,8 +283,8 @@ impl<'a> Play<'a> {
     fn outcome(&self, owed: &Owed, yes: bool) -> Outcome {
         match owed {
             Owed::Model(call) if call.0 <= self.scope.replies => {
-                let call = |n: usize| ReplyPart::call(format!("p{n}"), "act", format!(r#"{{"text":"{n}"}}"#));
-                replied(*call, (0..self.scope.calls).map(call).collect())
+                let part = |n: usize| ReplyPart::call(format!("p{n}"), "act", format!(r#"{{"text":"{n}"}}"#));
+                replied(*call, (0..self.scope.calls).map(part).collect())
             }
             Owed::Model(call) => replied(*call, vec![ReplyPart::text("done")]),
             Owed::Targets(call, _) => told(*call, Vec::new()),

@@ -19,8 +19,8 @@ use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use probity_contract::{
-    Allowance, Answer, AnswerKind, CallId, Digest, Effect, Emission, Fact, ModelCallId, Opinion, PendingCall, ReplyPart,
-    Said, Spending, Verdict,
+    Allowance, Answer, AnswerKind, CallId, Digest, Effect, Emission, Fact, ModelCallId, Opinion, PendingCall,
+    ReplyPart, Said, Spending, Verdict,
 };
 use probity_core::Run;
 use probity_testkit::{policy_name, principal};
@@ -298,13 +298,15 @@ fn tasks_that_run_side_by_side_never_have_more_than_there_was() {
                 // Counted after it was taken and before it is given back, so this is never too much.
                 let now = out.fetch_add(taken.turns.into(), Ordering::SeqCst) + u64::from(taken.turns);
                 assert!(now <= 5, "{now} are out");
-                let spent = Spending { turns: used.min(taken.turns), ..kinds(used).least(&taken).all_spent() };
+                let spent =
+                    Spending { turns: used.min(taken.turns), ..kinds(used).least(&taken).all_spent() };
                 out.fetch_sub(taken.without(&spent).turns.into(), Ordering::SeqCst);
                 purse.give_back(&taken, &spent);
                 spent.turns
             })
         };
-        let spent: Vec<u32> = [child(3, 1), child(4, 4)].into_iter().map(|child| child.join().unwrap()).collect();
+        let spent: Vec<u32> =
+            [child(3, 1), child(4, 4)].into_iter().map(|child| child.join().unwrap()).collect();
         let left = purse.take(&kinds(9));
         assert_eq!(left.turns + spent.iter().sum::<u32>(), 5, "nothing is lost and nothing is made");
         assert_eq!((left.tool_calls, left.tokens), (left.turns, Some(left.turns.into())));

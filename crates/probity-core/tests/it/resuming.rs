@@ -14,8 +14,8 @@ use probity_core::{
     Stopped, Task, resume_task, start_task,
 };
 use probity_testkit::{
-    Acts, FakeClock, Judges, MemoryChildren, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool,
-    Turn, Watcher, principal, run_id,
+    Acts, FakeClock, Judges, MemoryChildren, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy,
+    ScriptedTool, Turn, Watcher, principal, run_id,
 };
 use proptest::prelude::*;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use probity_contract::{Approver, Body, Cancel, Clock, Content, Event, Fact, Limits, PartId, Policy, Tool};
 use probity_core::{Finished, Host, SystemClock, Task, run_task};
 use probity_testkit::{
-    MemoryChildren, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, Watcher, principal,
-    run_id,
+    MemoryChildren, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn,
+    Watcher, principal, run_id,
 };
 
 use crate::record_check::check_whole;
