@@ -9,6 +9,7 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::ItemAdded { .. } => "item_added",
         Fact::ModelCalled { .. } => "model_called",
         Fact::ModelReplied { .. } => "model_replied",
+        Fact::ReplyRefused { .. } => "reply_refused",
         Fact::ModelFailed { .. } => "model_failed",
         Fact::CallProposed { .. } => "call_proposed",
         Fact::CallRejected { .. } => "call_rejected",
@@ -24,6 +25,8 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::Resumed { .. } => "resumed",
         Fact::Reconciled { .. } => "reconciled",
         Fact::ChildEnded { .. } => "child_ended",
+        Fact::Intercepted(_) => "intercepted",
+        Fact::ItemReplaced { .. } => "item_replaced",
         Fact::LimitHit { .. } => "limit_hit",
         Fact::OutputRejected { .. } => "output_rejected",
         Fact::Ended { .. } => "ended",
@@ -40,6 +43,7 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }
+        | Fact::ReplyRefused { .. }
         | Fact::ModelFailed { .. }
         | Fact::CallRejected { .. }
         | Fact::Judged { .. }
@@ -52,6 +56,8 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
         | Fact::ChildEnded { .. }
+        | Fact::Intercepted(_)
+        | Fact::ItemReplaced { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => &[],

@@ -164,6 +164,7 @@ impl Ceiling {
             clock: Arc::clone(&kin.clock),
             failures: kin.failures.clone(),
             approver: kin.approver.clone(),
+            consultant: kin.consultant.clone(),
             redeemer: Some(Arc::clone(&kin.redeemer)),
             children: Some(Arc::clone(&kin.journals)),
             cancel: stop.clone(),

@@ -1,11 +1,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use probity_contract::{
-    Approver, Bench, Cancel, ChildJournals, Clock, ContentSetting, DenialDetail, FailureLane, Redeemer, RunId,
+    Approver, Bench, Cancel, ChildJournals, Clock, Consultant, ContentSetting, DenialDetail, FailureLane,
+    Interceptor, Redeemer, RunId,
 };
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
+use crate::boundary::{BoundarySettings, ContextIdentity};
 use crate::driver::Watch;
 use crate::task::Above;
 
@@ -18,10 +20,15 @@ pub(crate) struct Kin {
     pub(crate) bench: Bench,
     /// The task itself and those above it, the nearest first: the very policies that judge there.
     pub(crate) above: Vec<Above>,
+    /// Who looks at what passes in the task, and in whatever it starts.
+    pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
+    pub(crate) boundary: BoundarySettings,
+    pub(crate) identity: Option<ContextIdentity>,
     pub(crate) content: ContentSetting,
     pub(crate) denial_detail: DenialDetail,
     pub(crate) journals: Arc<dyn ChildJournals>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) consultant: Option<Arc<dyn Consultant>>,
     pub(crate) failures: Option<Arc<dyn FailureLane>>,
     pub(crate) redeemer: Arc<dyn Redeemer>,
     pub(crate) clock: Arc<dyn Clock>,

@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use probity_contract::limits::CHILD_REPORT_CHARS_MAX;
 use probity_contract::{
-    Allowance, BoxFuture, Cancel, ContentSetting, DenialDetail, Digest, Effect, FrozenCall, Label, Limits,
-    Model, ModelParams, Policy, PolicyError, PolicyName, Prices, PrincipalId, Seat, Tool, Verdict,
-    canonical_bytes,
+    Allowance, BoxFuture, Cancel, ContentSetting, DenialDetail, Digest, Effect, FrozenCall, Interceptor,
+    Label, Limits, Model, ModelParams, Policy, PolicyError, PolicyName, Prices, PrincipalId, Seat, Tool,
+    Verdict, canonical_bytes,
 };
 use serde::Serialize;
 
@@ -23,6 +23,7 @@ pub struct ChildProfile {
     instructions: Vec<Arc<str>>,
     tools: Vec<Arc<dyn Tool>>,
     policies: Vec<Arc<dyn Policy>>,
+    interceptors: Vec<Arc<dyn Interceptor>>,
     limits: Limits,
     params: ModelParams,
     prices: Option<Prices>,
@@ -43,6 +44,7 @@ impl ChildProfile {
             instructions: Vec::new(),
             tools: Vec::new(),
             policies: Vec::new(),
+            interceptors: Vec::new(),
             limits: Limits::default(),
             params: ModelParams::default(),
             content: ContentSetting::Full,
@@ -69,6 +71,14 @@ impl ChildProfile {
     #[must_use]
     pub fn policy(mut self, policy: Arc<dyn Policy>) -> Self {
         self.policies.push(policy);
+        self
+    }
+
+    /// Adds an interceptor. It looks at what passes in this task before those of every task above do, each at its points; one
+    /// that is called like one of theirs keeps the task from being started.
+    #[must_use]
+    pub fn interceptor(mut self, interceptor: Arc<dyn Interceptor>) -> Self {
+        self.interceptors.push(interceptor);
         self
     }
 
@@ -153,6 +163,7 @@ impl ChildProfile {
             instructions: &'a [Arc<str>],
             tools: Vec<Digest>,
             policies: Vec<&'a PolicyName>,
+            interceptors: Vec<&'a str>,
             limits: String,
             params: String,
         }
@@ -162,6 +173,7 @@ impl ChildProfile {
             instructions: &self.instructions,
             tools: self.tools.iter().map(|tool| tool.spec().digest()).collect(),
             policies: self.policies.iter().map(|policy| policy.name()).collect(),
+            interceptors: self.interceptors.iter().map(|interceptor| interceptor.name().as_str()).collect(),
             // As text: numbers that are no integers below 2^53 have no canonical form that everybody agrees on.
             limits: serde_json::to_string(&self.limits).unwrap_or_default(),
             params: serde_json::to_string(&self.params).unwrap_or_default(),
@@ -192,6 +204,7 @@ impl ChildProfile {
         };
         let mut task = Task::new(Arc::clone(&self.model), self.principal.clone(), prompt)
             .below(below)
+            .boundary(kin.boundary.clone())
             .limits(limits)
             .params(self.params.clone())
             .content(less_kept(self.content, kin.content))
@@ -201,7 +214,12 @@ impl ChildProfile {
         }
         task = self.instructions.iter().fold(task, Task::instructions);
         task = self.tools.iter().cloned().fold(task, Task::tool);
-        self.policies.iter().cloned().fold(task, Task::policy)
+        task = self.policies.iter().cloned().fold(task, Task::policy);
+        task = self.interceptors.iter().chain(&kin.interceptors).cloned().fold(task, Task::interceptor);
+        match &kin.identity {
+            Some(identity) => task.context_identity(identity.clone()),
+            None => task,
+        }
     }
 }
 

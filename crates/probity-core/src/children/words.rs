@@ -1,7 +1,7 @@
 //! What the task above reads of one that has ended.
 
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
-use probity_contract::{Ending, LimitKind, ToolErrorClass};
+use probity_contract::{Ending, LimitKind, MessageDenied, ToolErrorClass};
 use probity_egress::{Egress, SamePrincipal, Words, fenced_for_human, one_line_untrusted};
 
 type Passed = Egress<SamePrincipal>;
@@ -9,6 +9,8 @@ type Passed = Egress<SamePrincipal>;
 /// Bytes that the frame of a report may take beside the report, and each code point of it with its fence.
 const FRAME_BYTES_MAX: usize = 1_024;
 const CHAR_BYTES_MAX: usize = 5;
+/// Code points of a refusal: the engine's own sentence, a name, and a line that was cut before.
+const DENIED_CHARS_MAX: usize = 500;
 
 /// What a task came to, for the one above.
 pub(super) enum Told {
@@ -36,6 +38,12 @@ pub(super) fn told(ending: &Ending) -> Told {
             Told::Without(Failed, Words::new().text("its model failed: ").passed(&line).done())
         }
         Ending::Cancelled => Told::Without(Cancelled, Egress::fixed("it was cancelled")),
+        // As itself: its code, where, who and why. What was refused is in none of these.
+        Ending::MessageDenied(denied) => {
+            let line = one_line_untrusted(&denied.to_string(), DENIED_CHARS_MAX);
+            let words = Words::new().text(MessageDenied::CODE).text(": ").passed(&line);
+            Told::Without(Failed, words.done())
+        }
         Ending::RecordFailed { error } => {
             let line = one_line_untrusted(error, THROWN_LINE_CHARS_MAX);
             let words = Words::new().text("its record could not be written: ").passed(&line);

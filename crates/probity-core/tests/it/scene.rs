@@ -96,6 +96,7 @@ impl Scene {
             observer: Some(Arc::new(watcher.clone())),
             failures: Some(Arc::new(watcher.clone())),
             approver,
+            consultant: None,
             redeemer: None,
             children: Some(Arc::new(children.clone())),
             keeper: None,
