@@ -3,7 +3,7 @@
 use probity_contract::limits::SUBAGENT_DEPTH_MAX;
 use probity_contract::{Allowance, CallId, Denial, Ending, Fact, Label, RunId, Spending};
 
-use super::Run;
+use super::{Phase, Run};
 use super::call::Call;
 use super::places::limit;
 
@@ -95,7 +95,13 @@ impl Run {
         spent: Spending,
     ) {
         self.count_child(id, &label, &spent);
-        self.state.ledger.fact(Fact::ChildEnded { call: id, run, ending, label, spent });
+        self.state.ledger.fact(Fact::ChildEnded { call: id, run, ending: ending.clone(), label, spent });
+        // A refused message surfaces as itself: no tool, and no model, can make something else of it.
+        if let Some(denied @ Ending::MessageDenied(_)) = ending
+            && self.state.phase != Phase::Closing
+        {
+            self.end(denied);
+        }
     }
 
     /// Counts what a task has spent, and has the result of its call tell no more than it may.
