@@ -89,7 +89,7 @@ fn entity_type(kind: Kind) -> Value {
         Kind::Effect => {
             words([Effect::Pure, Effect::Idempotent, Effect::Reconcile, Effect::Once].map(effect_word))
         }
-        Kind::Integrity => words([Integrity::Trusted, Integrity::Untrusted].map(integrity_word)),
+        Kind::Integrity => words([Integrity::System, Integrity::Untrusted].map(integrity_word)),
         // No policy judges at the seat `targets`, so a policy that names it is refused.
         Kind::Seat => words([Seat::Adjudicate, Seat::ExecuteRecheck].map(|seat| seat.to_string())),
     }

@@ -125,7 +125,7 @@ pub(crate) const fn effect_word(effect: Effect) -> &'static str {
 
 pub(crate) const fn integrity_word(integrity: Integrity) -> &'static str {
     match integrity {
-        Integrity::Trusted => "trusted",
+        Integrity::System => "trusted",
         Integrity::Untrusted => "untrusted",
     }
 }

@@ -25,9 +25,10 @@ pub use cancel::Cancel;
 pub use digest::{Digest, DigestError};
 pub use future::{BoxFuture, BoxStream};
 pub use gate::{
-    Asker, Bench, BenchError, CallFacts, CallView, Denial, DenialCode, DenialDetail, Epoch, FreezeError,
-    FrozenCall, Grant, Judgement, Level, Opinion, PendingCall, Permit, QuestionFacts, RedeemError, Redeemer,
-    Redemption, Remembered, Roster, RosterError, Ruling, Said, Seat, rule,
+    ArgumentLabel, ArgumentSource, Asker, Bench, BenchError, CallFacts, CallView, Denial, DenialCode,
+    DenialDetail, Epoch, FreezeError, FrozenCall, Grant, Judgement, Level, Opinion, PendingCall, Permit,
+    QuestionFacts, RedeemError, Redeemer, Redemption, Remembered, Roster, RosterError, Ruling, Said, Seat,
+    argument_values, rule,
 };
 pub use ids::{CallId, ItemId, ModelCallId, ModelName, NameError, PolicyName, PrincipalId, RunId, ToolName};
 pub use item::{Content, Item, NativePart, Origin, ProposedCall, ReplyPart, ReplyPartKind};

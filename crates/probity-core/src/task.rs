@@ -73,7 +73,7 @@ impl Task {
     #[must_use]
     pub fn instructions(mut self, text: impl AsRef<str>) -> Self {
         let content = Content::Instructions(Arc::from(text.as_ref()));
-        self.items.push(FirstItem { origin: Origin::Task, label: Label::trusted(), content });
+        self.items.push(FirstItem { origin: Origin::Task, label: Label::system(), content });
         self
     }
 
@@ -175,7 +175,7 @@ impl Task {
         let bench = Bench::try_from(levels)?;
         let mut items = self.items.clone();
         let content = Content::Person(Arc::from(self.prompt.as_str()));
-        items.push(FirstItem { origin: Origin::Principal, label: Label::trusted(), content });
+        items.push(FirstItem { origin: Origin::Principal, label: Label::person(), content });
         Ok(RunSpec {
             run,
             // Whole: what is cut before the credential pass may leave half a credential that it does not know.

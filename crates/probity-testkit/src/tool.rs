@@ -80,6 +80,7 @@ impl ScriptedTool {
             effect,
             server: None,
             sandbox: None,
+            endorses: Vec::new(),
         };
         Self {
             spec,

@@ -137,7 +137,7 @@ pub(crate) fn task(
     }
     for entry in &file.context {
         // What a task file itself contains is its author's word, unless the author says that it is somebody else's.
-        let integrity = if entry.trusted.unwrap_or(true) { Integrity::Trusted } else { Integrity::Untrusted };
+        let integrity = if entry.trusted.unwrap_or(true) { Integrity::System } else { Integrity::Untrusted };
         let label = Label { integrity, readers: Readers::Everyone };
         task = task.context(entry.name.clone(), entry.text.as_deref().unwrap_or_default(), label);
     }

@@ -98,12 +98,12 @@ fn the_context_tells_principal_labels_seat_tool_and_targets() {
     check("principal.id like \"svc-*\"", pay(SMALL), false);
     let untrusted = "context.labels.integrity == Probity::Integrity::\"untrusted\"";
     check(untrusted, labelled(Integrity::Untrusted, Readers::Everyone), true);
-    check(untrusted, labelled(Integrity::Trusted, Readers::Everyone), false);
+    check(untrusted, labelled(Integrity::System, Readers::Everyone), false);
     let bob = "context.labels has readers && context.labels.readers.contains(\"bob\")";
-    check(bob, labelled(Integrity::Trusted, only_bob), true);
-    check(bob, labelled(Integrity::Trusted, Readers::Everyone), false);
+    check(bob, labelled(Integrity::System, only_bob), true);
+    check(bob, labelled(Integrity::System, Readers::Everyone), false);
     let nobody = "context.labels has readers && context.labels.readers.isEmpty()";
-    check(nobody, labelled(Integrity::Trusted, Readers::Only([].into())), true);
+    check(nobody, labelled(Integrity::System, Readers::Only([].into())), true);
     check("context.seat == Probity::Seat::\"adjudicate\"", pay(SMALL), true);
     check("context.tool.effect == Probity::Effect::\"once\"", pay(SMALL), true);
     check("context.tool.effect == Probity::Effect::\"pure\"", pay(SMALL), false);

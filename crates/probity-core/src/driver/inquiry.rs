@@ -100,6 +100,7 @@ impl Inquiry {
             arguments,
             targets,
             operands,
+            arguments_from: Vec::new(),
             label: self.label,
         };
         let Ok(call) = FrozenCall::freeze(facts).map(Arc::new) else {

@@ -59,6 +59,7 @@ impl CallExample {
                 .map_err(|error| fail(&error))?,
             targets: self.targets.clone(),
             operands: Vec::new(),
+            arguments_from: Vec::new(),
             label: Label::untrusted(),
         };
         FrozenCall::freeze(facts).map_err(|error| fail(&error))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use probity_contract::{
     Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant, Judgement,
-    Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName,
+    Opinion, PendingCall, Permit, Readers, Redemption, Ruling, Seat, ToolName,
 };
 use probity_egress::{Egress, SamePrincipal};
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,9 @@ pub(crate) struct Call {
     pub(crate) frozen: Option<Arc<FrozenCall>>,
     pub(crate) question: Option<PendingCall>,
     pub(crate) grant: Option<Grant>,
+    /// Who may read what the tool brought back, as it says.
+    #[serde(default, skip_serializing_if = "Readers::is_everyone")]
+    pub(crate) brought_for: Readers,
     /// Who has allowed it at the first seats, for people.
     #[serde(skip)]
     pub(crate) allowed_by: Vec<Egress<SamePrincipal>>,
@@ -125,6 +128,7 @@ impl Call {
             frozen: None,
             question: None,
             grant: None,
+            brought_for: Readers::Everyone,
             allowed_by: Vec::new(),
             hearing: None,
             permit: None,

@@ -35,7 +35,7 @@ fn run(id: &str) -> Run {
         limits: Limits::default(),
         denial_detail: DenialDetail::default(),
         content: ContentSetting::Full,
-        items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
+        items: vec![FirstItem { origin: Origin::Principal, label: Label::person(), content }],
         started_at_unix_ms: 0,
     })
     .unwrap()

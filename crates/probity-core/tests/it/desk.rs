@@ -156,7 +156,7 @@ pub(crate) fn spec(tools: Vec<ToolSpec>) -> RunSpec {
         limits: Limits::default(),
         denial_detail: DenialDetail::default(),
         content: ContentSetting::Full,
-        items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
+        items: vec![FirstItem { origin: Origin::Principal, label: Label::person(), content }],
         started_at_unix_ms: 0,
     }
 }
@@ -169,6 +169,7 @@ pub(crate) fn tool(name: &str, effect: Effect) -> ToolSpec {
         effect,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) fn frozen(tool: &str, arguments: &Value, targets: Vec<Target>) -> Fro
         targets,
         label: Label::untrusted(),
         operands: Vec::new(),
+        arguments_from: Vec::new(),
     })
     .unwrap()
 }
@@ -43,6 +44,7 @@ fn tools() -> Vec<ToolSpec> {
         effect,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     };
     vec![
         tool("fs_read", Effect::Pure, json!({ "path": {} })),

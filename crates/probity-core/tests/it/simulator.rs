@@ -140,6 +140,7 @@ impl Script {
             effect: self.effect,
             server: None,
             sandbox: None,
+            endorses: Vec::new(),
         };
         let content = Content::Person(Arc::from("do it"));
         RunSpec {
@@ -156,7 +157,7 @@ impl Script {
             limits: self.limits.clone(),
             denial_detail: DenialDetail::default(),
             content: ContentSetting::Full,
-            items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
+            items: vec![FirstItem { origin: Origin::Principal, label: Label::person(), content }],
             started_at_unix_ms: 0,
         }
     }

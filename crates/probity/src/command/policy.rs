@@ -82,7 +82,7 @@ pub(crate) async fn explain(cli: &Cli, args: &PolicyExplainArgs, screen: &Screen
     let inquiry = Inquiry {
         run: RunId::new("explained").map_err(|error| Fatal::of(Code::Failed, &error))?,
         principal: wire::principal(&file)?,
-        label: if args.trusted { Label::trusted() } else { Label::untrusted() },
+        label: if args.trusted { Label::system() } else { Label::untrusted() },
         tools,
         policies,
         judge_timeout_ms: file.limits.judge_timeout_ms,

@@ -54,7 +54,7 @@ impl<'a> Explanation<'a> {
         if let Some((call, seats)) = self.judged {
             lines.extend_from_slice(CallView::of(call, &[]).lines());
             lines.push(Egress::fixed(match call.facts().label.integrity {
-                Integrity::Trusted => "  the model has read nothing that is not trusted",
+                Integrity::System => "  the model has read nothing that is not trusted",
                 Integrity::Untrusted => "  the model has read somebody else's words",
             }));
             lines.push(seat_line(Seat::Targets, "the tool told what the call touches"));
