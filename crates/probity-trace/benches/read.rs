@@ -53,7 +53,8 @@ fn emissions() -> Vec<Emission> {
             outcome: ToolOutcomeKind::Succeeded,
             output: id,
             output_bytes: 2048,
-            ran_ms: 3, readers: Default::default(),
+            ran_ms: 3,
+            readers: Default::default(),
         };
         for fact in [item, started, finished] {
             seq += 1;

@@ -87,7 +87,8 @@ fn desk() -> Script {
         outcome: ToolOutcomeKind::Succeeded,
         output: result,
         output_bytes: 6,
-        ran_ms: 4, readers: Default::default(),
+        ran_ms: 4,
+        readers: Default::default(),
     });
     let denial = Denial {
         code: DenialCode::Policy,
@@ -167,7 +168,14 @@ fn doubt(steps: &[Result<Effect, ToolOutcomeKind>]) -> (bool, u32) {
         let call = CallId(1);
         script.fact(match *step {
             Ok(effect) => Fact::ToolStarted { call, effect, redeems: None },
-            Err(outcome) => Fact::ToolFinished { call, outcome, output, output_bytes: 0, ran_ms: 0, readers: Default::default() },
+            Err(outcome) => Fact::ToolFinished {
+                call,
+                outcome,
+                output,
+                output_bytes: 0,
+                ran_ms: 0,
+                readers: Default::default(),
+            },
         });
     }
     let record = read(&script);
