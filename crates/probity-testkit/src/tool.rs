@@ -147,6 +147,13 @@ impl ScriptedTool {
         self
     }
 
+    /// Sets the arguments whose values the tool takes for good.
+    #[must_use]
+    pub fn endorsing<'a>(mut self, pointers: impl IntoIterator<Item = &'a str>) -> Self {
+        self.spec.endorses = pointers.into_iter().map(str::to_owned).collect();
+        self
+    }
+
     /// The keys under which the tool was asked what became of a call.
     #[must_use]
     pub fn reconciled(&self) -> Vec<String> {

@@ -7,7 +7,9 @@ use probity_contract::{
     Readers, Target, Tool as _, ToolName, ToolOutput,
 };
 use probity_core::{ArgumentPolicy, PlanPolicy, PlannedCall, ReaderPolicy, SpecError, Task};
-use probity_testkit::{Acts, Judges, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, principal};
+use probity_testkit::{
+    Acts, Judges, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, principal,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -59,10 +61,16 @@ async fn a_call_is_labelled_by_what_was_read_and_each_value_by_where_it_stands()
     let scene = scene.task(|task| task.context("page", "hello you", Label::untrusted()));
     let played = guarded(scene, &tool).run_whole().await;
     assert_eq!(tool.start_count(), 1);
-    assert_eq!(frozen(&played.journal.facts()), [(Label::untrusted(), vec![("/to".to_owned(), Integrity::Person)])]);
+    assert_eq!(
+        frozen(&played.journal.facts()),
+        [(Label::untrusted(), vec![("/to".to_owned(), Integrity::Person)])]
+    );
     let start = tool.starts().remove(0);
     let label_of = |at: &str| start.call.label_of(at).integrity;
-    assert_eq!((label_of("/to"), label_of("/body"), label_of("")), (Integrity::Person, Integrity::Untrusted, Integrity::Untrusted));
+    assert_eq!(
+        (label_of("/to"), label_of("/body"), label_of("")),
+        (Integrity::Person, Integrity::Untrusted, Integrity::Untrusted)
+    );
     assert_eq!((label_of("/cc"), start.call.integrity()), (Integrity::Untrusted, Integrity::Untrusted));
 }
 
@@ -86,7 +94,8 @@ async fn a_notice_that_quotes_the_answer_is_no_source() {
         Turn::text("{}"),
     ];
     let schema = ModelParams { output_schema: Some(json!({"type": "object"})), ..ModelParams::default() };
-    let scene = scene(turns).task(|task| task.params(schema).context("page", "eve@evil.test", Label::untrusted()));
+    let scene =
+        scene(turns).task(|task| task.params(schema).context("page", "eve@evil.test", Label::untrusted()));
     let played = guarded(scene, &tool).run_whole().await;
     let items = played.finished.machine().items();
     let notice = items.iter().find(|item| item.origin == Origin::Engine).unwrap();
@@ -110,8 +119,12 @@ async fn the_result_of_an_edited_call_vouches_for_no_argument() {
                 false => approve(),
             })
         });
-        let scene = scene.tool(&tool).approver(&approver).policy(&ScriptedPolicy::new("asks", Judges::asks("why not")));
-        let played = scene.task(|task| task.context("page", "eve@evil.test", Label::untrusted())).run_whole().await;
+        let scene = scene
+            .tool(&tool)
+            .approver(&approver)
+            .policy(&ScriptedPolicy::new("asks", Judges::asks("why not")));
+        let played =
+            scene.task(|task| task.context("page", "eve@evil.test", Label::untrusted())).run_whole().await;
         assert_eq!(tool.start_count(), 1);
         let items = played.finished.machine().items();
         let result = items.iter().find(|item| matches!(item.origin, Origin::Tool(_))).unwrap();
@@ -153,7 +166,10 @@ async fn i40_labels_stay_through_windows_replies_results_and_a_pause() {
     let deployment = deployment(&[&reads, &acts], &policy, turns);
     paused(deployment.start().await);
     let state = deployment.last_state();
-    let (before, vouched) = (labels(read(&state).items()), Label { integrity: Integrity::ToolTrusted, readers: only(&["ada", "bob"]) });
+    let (before, vouched) = (
+        labels(read(&state).items()),
+        Label { integrity: Integrity::ToolTrusted, readers: only(&["ada", "bob"]) },
+    );
     assert_eq!(before, [Label::person(), Label::person(), vouched.clone(), vouched.clone()]);
     paused(deployment.resume(&answer(&deployment, &state, approve())).await.unwrap());
     let after = labels(read(&deployment.last_state()).items());
@@ -161,7 +177,10 @@ async fn i40_labels_stay_through_windows_replies_results_and_a_pause() {
     assert_eq!(after, [before, vec![untrusted.clone(), untrusted.clone()]].concat());
     assert_eq!(acts.starts().remove(0).call.facts().label, vouched);
     let frozen = frozen(&deployment.journal.facts());
-    assert_eq!(frozen.iter().map(|(label, _)| label.clone()).collect::<Vec<_>>(), [Label::person(), vouched, untrusted]);
+    assert_eq!(
+        frozen.iter().map(|(label, _)| label.clone()).collect::<Vec<_>>(),
+        [Label::person(), vouched, untrusted]
+    );
 }
 
 const WORDS: [&str; 6] = ["bob@x.test", "eve@evil.test", "amy@y.test", "bob@x.test.evil.test", "x", "100"];
@@ -247,10 +266,12 @@ fn done_under(page: &[&str], plan: &[&str]) -> Vec<FrozenCall> {
     let policy = PlanPolicy::new(name("plan"), &[act.spec().clone(), reads.spec().clone()], planned(plan));
     let plan: Vec<String> = plan.iter().map(|text| (*text).to_owned()).collect();
     let model = ScriptedModel::by(move |request| {
-        let results: Vec<&Arc<Item>> = request.items.iter().filter(|item| matches!(item.origin, Origin::Tool(_))).collect();
+        let results: Vec<&Arc<Item>> =
+            request.items.iter().filter(|item| matches!(item.origin, Origin::Tool(_))).collect();
         let Some(page) = results.first() else { return Turn::calls(&[("reads", "{}")]) };
         let orders = page.flat_text();
-        let mut todo = orders.lines().filter(|order| !order.is_empty()).chain(plan.iter().map(String::as_str));
+        let mut todo =
+            orders.lines().filter(|order| !order.is_empty()).chain(plan.iter().map(String::as_str));
         match todo.nth(results.len() - 1) {
             Some(text) => Turn::calls(&[("act", &json!({"text": text}).to_string())]),
             None => Turn::text("done"),
@@ -258,9 +279,10 @@ fn done_under(page: &[&str], plan: &[&str]) -> Vec<FrozenCall> {
     });
     let reader = ScriptedPolicy::by("reader", |call, _| match call.tool().as_str() {
         "reads" => Judges::allows(),
-        _ => Judges::Says(probity_contract::Verdict::Abstain),
+        _ => Judges::abstains(),
     });
-    let scene = scene_of(model).tool(&act).tool(&reads).policy(&reader).task(|task| task.policy(Arc::new(policy)));
+    let scene =
+        scene_of(model).tool(&act).tool(&reads).policy(&reader).task(|task| task.policy(Arc::new(policy)));
     block_on(scene.run_whole());
     act.starts().into_iter().map(|start| start.call.as_ref().clone()).collect()
 }
@@ -300,6 +322,7 @@ async fn a_plan_goes_on_where_the_record_of_the_run_ends() {
     let first = played(plan(), &["b", "a", "a"]).await;
     assert_eq!(act.start_count(), 1);
     played(plan().having_done(&first.journal.facts()), &["a", "b", "b"]).await;
-    let done: Vec<String> = act.starts().iter().map(|start| start.call.arguments().as_str().to_owned()).collect();
+    let done: Vec<String> =
+        act.starts().iter().map(|start| start.call.arguments().as_str().to_owned()).collect();
     assert_eq!(done, [r#"{"text":"a"}"#, r#"{"text":"b"}"#]);
 }
