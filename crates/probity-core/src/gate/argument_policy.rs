@@ -26,7 +26,8 @@ pub struct ArgumentPolicy {
     needs: Integrity,
     asks: bool,
     data: BTreeMap<ToolName, BTreeSet<String>>,
-    // INVARIANT: the digest of the three above.
+    also: BTreeSet<ToolName>,
+    // INVARIANT: the digest of the four above.
     epoch: Digest,
 }
 
@@ -34,9 +35,9 @@ impl ArgumentPolicy {
     /// For a task that has these tools: denies where an argument is untrusted.
     #[must_use]
     pub fn new(name: PolicyName, tools: &[ToolSpec]) -> Self {
-        let (tools, needs, data) = (KnownTools::of(tools), Integrity::ToolTrusted, BTreeMap::new());
-        let epoch = epoch_of(needs, false, &data);
-        Self { name, tools, needs, asks: false, data, epoch }
+        let (data, also, epoch) = (BTreeMap::new(), BTreeSet::new(), Digest::of("none", &[]));
+        let (tools, needs) = (KnownTools::of(tools), Integrity::ToolTrusted);
+        Self { name, tools, needs, asks: false, data, also, epoch }.renewed()
     }
 
     /// Sets how far each argument that decides must be believed.
@@ -58,10 +59,17 @@ impl ArgumentPolicy {
         self.renewed()
     }
 
+    /// Judges calls of this tool as well, though they only read: what stands in an address reaches its host.
+    #[must_use]
+    pub fn also(mut self, tool: ToolName) -> Self {
+        self.also.insert(tool);
+        self.renewed()
+    }
+
     /// What is said of a call.
     #[must_use]
     pub fn verdict(&self, call: &FrozenCall) -> Verdict {
-        if self.tools.only_reads(call) {
+        if self.tools.only_reads(call) && !self.also.contains(call.tool()) {
             return Verdict::Abstain;
         }
         let arguments = call.argument_labels();
@@ -104,20 +112,19 @@ impl ArgumentPolicy {
     }
 
     fn renewed(self) -> Self {
-        let epoch = epoch_of(self.needs, self.asks, &self.data);
+        let Self { needs, asks, data, also, .. } = &self;
+        let needs = needs.to_string();
+        let mut parts: Vec<&[u8]> = vec![needs.as_bytes(), if *asks { b"asks" } else { b"denies" }];
+        for (tool, pointers) in data {
+            // A pointer begins with `/`, a tool's name never does.
+            parts.push(tool.as_str().as_bytes());
+            parts.extend(pointers.iter().map(|pointer| pointer.as_bytes()));
+        }
+        parts.push(b"/");
+        parts.extend(also.iter().map(|tool| tool.as_str().as_bytes()));
+        let epoch = Digest::of("probity.argument-policy-epoch.v1", &parts);
         Self { epoch, ..self }
     }
-}
-
-fn epoch_of(needs: Integrity, asks: bool, data: &BTreeMap<ToolName, BTreeSet<String>>) -> Digest {
-    let needs = needs.to_string();
-    let mut parts: Vec<&[u8]> = vec![needs.as_bytes(), if asks { b"asks" } else { b"denies" }];
-    for (tool, pointers) in data {
-        // A pointer begins with `/`, a tool's name never does.
-        parts.push(tool.as_str().as_bytes());
-        parts.extend(pointers.iter().map(|pointer| pointer.as_bytes()));
-    }
-    Digest::of("probity.argument-policy-epoch.v1", &parts)
 }
 
 impl Policy for ArgumentPolicy {
@@ -138,3 +145,7 @@ impl Policy for ArgumentPolicy {
         Box::pin(std::future::ready(Ok(self.verdict(call))))
     }
 }
+
+#[cfg(test)]
+#[path = "argument_policy_tests.rs"]
+mod tests;

@@ -51,20 +51,19 @@ impl PlanPolicy {
         let mut proposed: BTreeMap<CallId, &str> = BTreeMap::new();
         let mut frozen: BTreeMap<CallId, (Digest, PartId)> = BTreeMap::new();
         for fact in facts {
-            match fact {
-                Fact::CallProposed { call, tool, .. } => _ = proposed.insert(*call, tool),
-                Fact::CallFrozen { call, digest, arguments, .. } => {
-                    frozen.insert(*call, (*digest, *arguments));
-                }
-                Fact::ToolStarted { call, .. } => {
-                    if let (Some(tool), Some((digest, arguments))) = (proposed.get(call), frozen.get(call)) {
-                        let is_it = |step: &PlannedCall| {
-                            step.tool.as_str() == *tool && PartId::of(step.arguments.as_str()) == *arguments
-                        };
-                        self.take(*digest, is_it);
-                    }
-                }
-                _ => {}
+            if let Fact::CallProposed { call, tool, .. } = fact {
+                proposed.insert(*call, tool);
+            }
+            if let Fact::CallFrozen { call, digest, arguments, .. } = fact {
+                frozen.insert(*call, (*digest, *arguments));
+            }
+            if let Fact::ToolStarted { call, .. } = fact
+                && let (Some(tool), Some((digest, arguments))) = (proposed.get(call), frozen.get(call))
+            {
+                let is_it = |step: &PlannedCall| {
+                    step.tool.as_str() == *tool && PartId::of(step.arguments.as_str()) == *arguments
+                };
+                self.take(*digest, is_it);
             }
         }
         self

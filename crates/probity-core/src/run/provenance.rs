@@ -100,8 +100,14 @@ fn look_through(items: &[Arc<Item>], window: Integrity, wanted: &mut [Wanted]) {
     let mut left = SCAN_BYTES_MAX;
     let is_tools = |item: &Item| matches!(item.origin, Origin::Tool(_));
     let may_give_back = items.iter().any(|item| is_tools(item) && held(item).integrity > window);
+    let mut read = Integrity::System;
     for item in items {
-        let integrity = held(item).integrity;
+        let mut integrity = held(item).integrity;
+        // Who writes after having read something is believed no further than that; it was not always stored so.
+        if matches!(item.origin, Origin::Model(_) | Origin::Engine) {
+            integrity = integrity.min(read);
+        }
+        read = read.min(integrity);
         let is_source = integrity > window;
         // What a model wrote before a tool gave it back is not the tool's.
         let is_written = may_give_back && !is_source && matches!(item.content, Content::Reply(_));

@@ -77,6 +77,17 @@ fn what_was_stored_as_trusted_is_believed_as_far_as_whoever_brought_it() {
     );
 }
 
+/// As a run stored them when there were two levels: whatever was written after a tool's result is no more than that.
+#[test]
+fn what_was_written_later_is_believed_no_further_than_what_was_read_before() {
+    use Integrity::{System, ToolTrusted};
+    let window = |later| [(TOOL, System, "x"), (later, System, r#"{"text":"eve@evil.test"}"#)];
+    for later in [MODEL, Origin::Engine] {
+        check(&window(later), json!({"to": "eve@evil.test"}), &[("/to", ToolTrusted, Some(2))]);
+    }
+    check(&window(PERSON), json!({"to": "eve@evil.test"}), &[("/to", Integrity::Person, Some(2))]);
+}
+
 #[test]
 fn what_a_model_wrote_first_is_not_a_tool_s_though_it_gives_it_back() {
     use Integrity::{ToolTrusted, Untrusted};
@@ -160,7 +171,7 @@ proptest! {
         for source in &found {
             prop_assert!(Some(source.integrity) <= best && source.integrity > window);
             let item = items.iter().find(|item| Some(item.id) == source.item).unwrap();
-            prop_assert!(item.flat_text().contains(&to) && held(item).integrity == source.integrity);
+            prop_assert!(item.flat_text().contains(&to) && source.integrity <= held(item).integrity);
         }
         prop_assert!(best.is_some_and(|best| best > window) || found.is_empty());
     }
