@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use probity_contract::{
     Allowance, Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant,
-    Judgement, Label, Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName, ToolOutcomeKind,
+    Judgement, Label, Opinion, PendingCall, Permit, Readers, Redemption, Ruling, Seat, ToolName,
+    ToolOutcomeKind,
 };
 use probity_egress::{Egress, SamePrincipal};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub(crate) struct Call {
     /// The join of all that its tasks have seen: its result says no more than they may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) heard_from: Option<Label>,
+    /// Who may read what the tool brought back, as it says.
+    #[serde(default, skip_serializing_if = "Readers::is_everyone")]
+    pub(crate) brought_for: Readers,
     /// Who has allowed it at the first seats, for people.
     #[serde(skip)]
     pub(crate) allowed_by: Vec<Egress<SamePrincipal>>,
@@ -184,6 +188,7 @@ impl Call {
             grant: None,
             allowance: None,
             heard_from: None,
+            brought_for: Readers::Everyone,
             allowed_by: Vec::new(),
             hearing: None,
             permit: None,

@@ -32,6 +32,7 @@ mod gate;
 mod inquiry;
 mod interleavings;
 mod journal;
+mod labels;
 mod limits;
 mod machine;
 mod machine_endings;
