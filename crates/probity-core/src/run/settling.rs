@@ -140,6 +140,7 @@ impl Run {
         let pure = effect == Effect::Pure;
         let text = Arc::from(words::cut_off(pure).as_str());
         let outcome = outcome_kind(ToolErrorClass::Cancelled, pure);
+        self.count_lost_children(id);
         self.finish(id, Settled { text, is_error: true, trusted: false }, outcome, 0, 0);
     }
 

@@ -10,13 +10,18 @@
     reason = "tests"
 )]
 
+mod agent_hooks;
 mod answers;
 mod approvals;
 mod bindings;
+mod boundary;
 mod breaking;
 mod canaries;
 mod cancel;
 mod checkpoints;
+mod children;
+mod children_budgets;
+mod children_ends;
 mod content;
 mod desk;
 mod effects;
@@ -47,6 +52,7 @@ mod shell;
 mod simulator;
 mod snapshot;
 mod tools;
+mod ui;
 
 /// Counts the memory that is asked for.
 #[global_allocator]
