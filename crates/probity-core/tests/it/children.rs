@@ -219,7 +219,7 @@ async fn a_question_of_a_child_that_is_left_open_counts_as_refused() {
 /// An approval of a call in one task is none of the very same call in another, below or beside it.
 #[tokio::test(start_paused = true)]
 async fn i35_an_approval_in_one_task_is_none_in_another() {
-    // What it brings is trusted, or the label would make another call of the second.
+    // What it brings is as trusted as what was read before, or the label would make another call of the second.
     let brings = ToolOutput { text: "t".to_owned(), trusted: true, readers: Readers::Everyone };
     let tool = ScriptedTool::new("act", Effect::Once, Acts::Returns(brings));
     let careful = ScriptedPolicy::by("careful", |call, _| match call.tool().as_str() {
@@ -238,6 +238,7 @@ async fn i35_an_approval_in_one_task_is_none_in_another() {
         Turn::text("done"),
     ];
     let scene = scene(turns).tool(&tool).task(|task| task.tool(agent(child())).tool(other));
+    let scene = scene.task(|task| task.context("note", "n", Label::of(Integrity::ToolTrusted)));
     let played = scene.policy(&careful).approver(&person).run_whole().await;
     assert_eq!((tool.start_count(), played.answer()), (4, Some("done")));
     let asked = person.asked();
