@@ -37,15 +37,15 @@ pub(crate) struct Call {
     pub(crate) frozen: Option<Arc<FrozenCall>>,
     pub(crate) question: Option<PendingCall>,
     pub(crate) grant: Option<Grant>,
+    /// Who may read what the tool brought back, as it says.
+    #[serde(default, skip_serializing_if = "Readers::is_everyone")]
+    pub(crate) brought_for: Readers,
     /// What is kept for the tasks that it starts, of a tool that starts any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) allowance: Option<Allowance>,
     /// The join of all that its tasks have seen: its result says no more than they may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) heard_from: Option<Label>,
-    /// Who may read what the tool brought back, as it says.
-    #[serde(default, skip_serializing_if = "Readers::is_everyone")]
-    pub(crate) brought_for: Readers,
     /// Who has allowed it at the first seats, for people.
     #[serde(skip)]
     pub(crate) allowed_by: Vec<Egress<SamePrincipal>>,
@@ -186,9 +186,9 @@ impl Call {
             frozen: None,
             question: None,
             grant: None,
+            brought_for: Readers::Everyone,
             allowance: None,
             heard_from: None,
-            brought_for: Readers::Everyone,
             allowed_by: Vec::new(),
             hearing: None,
             permit: None,

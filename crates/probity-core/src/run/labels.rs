@@ -22,7 +22,10 @@ impl Run {
         // The text tells what the person made of the arguments, and so it tells arguments.
         let told =
             call.frozen.as_ref().filter(|_| call.edits > 0).map_or(vouched, |frozen| frozen.integrity());
-        Label { integrity: vouched.min(told), readers: call.brought_for.join(&self.state.label.readers) }
+        let readers = call.brought_for.join(&self.state.label.readers);
+        let label = Label { integrity: vouched.min(told), readers };
+        // What tasks brought that the call has started is no better than what they had read.
+        call.heard_from.as_ref().map_or_else(|| label.clone(), |heard| label.join(heard))
     }
 
     /// The label of what only the engine says of a call.

@@ -184,8 +184,6 @@ impl Run {
                 text: settled.text,
                 is_error: settled.is_error,
             };
-            // What tasks brought that the call has started is no better than what they had read.
-            let label = call.heard_from.map_or(label.clone(), |heard| label.join(&heard));
             self.add_item(Origin::Tool(id), label, content);
         }
         self.settle_surplus();
