@@ -20,6 +20,7 @@ mod canaries;
 mod cancel;
 mod checkpoints;
 mod children;
+mod children_boundary;
 mod children_budgets;
 mod children_ends;
 mod content;

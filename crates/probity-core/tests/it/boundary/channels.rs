@@ -39,6 +39,11 @@ impl Channels {
         }
     }
 
+    /// All of it in one.
+    pub(crate) fn all(&self) -> String {
+        self.0.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
     /// The ways on which `text` came out whole.
     pub(crate) fn that_hold(&self, text: &str) -> Vec<&'static str> {
         self.0.iter().filter(|(_, channel)| channel.contains(text)).map(|(name, _)| *name).collect()
