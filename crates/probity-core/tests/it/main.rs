@@ -23,6 +23,7 @@ mod children;
 mod children_boundary;
 mod children_budgets;
 mod children_ends;
+mod children_laws;
 mod content;
 mod desk;
 mod effects;
