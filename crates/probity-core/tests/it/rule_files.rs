@@ -10,7 +10,7 @@ use probity_core::{
     CallExample, LayerError, LayeredRules, Mode, ReloadableRules, RuleFile, RuleLayer, RuleSource,
     SHADOW_CALLS_MAX, ShadowLog, ShadowPolicy,
 };
-use probity_testkit::{Judges, ScriptedPolicy};
+use probity_testkit::{Judges, ScriptedPolicy, policy_name};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -288,6 +288,39 @@ fn ruling(said: Said, other: Said) -> u8 {
         (Said::Deny, _) | (Said::Abstain, Said::Abstain) => 0,
         (Said::Ask, _) => 1,
         (Said::Abstain | Said::Allow, _) => 2,
+    }
+}
+
+/// A child in whatever mode, below a task in whatever mode, does nothing that it could not in the meet of both: all 64 pairs.
+#[test]
+fn i34_a_child_in_any_mode_below_any_mode_is_in_the_meet() {
+    use probity_contract::{Bench, Level, Opinion, Roster, Ruling, Seat};
+    let lists = json!({ "allow": ["fs_read(work/**)", "fs_write"], "ask": ["pay"], "deny": ["shell(rm *)"] });
+    let calls =
+        ["fs_read(work/a)", "fs_read(x/a)", "fs_write(work/a)", "pay(to=x)", "shell(rm x)", "shell(ls)"];
+    let modes: Vec<Mode> = MODES.iter().map(|name| name.parse().unwrap()).collect();
+    let roster = || Roster::new(vec![policy_name("rules")]).unwrap();
+    let (alone, child) = (Bench::of(roster()), Bench::of(roster()).for_child(roster()).unwrap());
+    let ruled = |bench: &Bench, modes: &[Mode], called: &str| {
+        let opinion = |(level, mode): (u8, &Mode)| {
+            let verdict = rules(&[layer(RuleSource::Task, &lists)], *mode).unwrap().verdict(&call(called));
+            let said = probity_contract::Said::Verdict(verdict);
+            Opinion { level: Level(level), policy: policy_name("rules"), epoch: None, said }
+        };
+        let opinions: Vec<Opinion> = (0..).zip(modes).map(opinion).collect();
+        match bench.rule(Seat::ExecuteRecheck, &opinions) {
+            Ruling::Allow => 2,
+            Ruling::Ask(_) => 1,
+            Ruling::Deny(_) => 0,
+        }
+    };
+    for called in calls {
+        for (own, above) in modes.iter().flat_map(|own| modes.iter().map(|above| (*own, *above))) {
+            let below = ruled(&child, &[own, above], called);
+            let meet = ruled(&alone, &[own.and(above)], called);
+            assert!(below <= meet, "{called}: {own} below {above} is wider than {}", own.and(above));
+            assert!(below <= ruled(&alone, &[own], called).min(ruled(&alone, &[above], called)));
+        }
     }
 }
 

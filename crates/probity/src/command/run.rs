@@ -202,7 +202,7 @@ pub(crate) fn host(
         approver: asking.approver(),
         consultant: None,
         redeemer: Some(Arc::new(redeemer)),
-        children: None,
+        children: Some(Arc::new(store.children())),
         keeper: keeper.map(|keeper| Box::new(keeper) as Box<dyn Keeper>),
         cancel,
     })
