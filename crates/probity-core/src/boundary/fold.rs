@@ -533,3 +533,7 @@ fn fitting(settings: &BoundarySettings, decision: Resolve) -> Result<HookVerdict
 #[cfg(test)]
 #[path = "fold_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fold_peer_tests.rs"]
+mod peer_tests;
