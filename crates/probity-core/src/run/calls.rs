@@ -5,7 +5,6 @@ use std::sync::Arc;
 use probity_contract::{CallId, LimitKind};
 
 use super::call::{Call, Stage};
-use super::passing::passage_step;
 use super::{Phase, Run, Step, Unexpected};
 
 impl Run {
@@ -36,16 +35,11 @@ impl Run {
     }
 
     pub(super) fn hand_out_call_step(&mut self) -> Option<Step> {
-        let settings = &self.state.spec.boundary;
-        let mut calls = self.state.calls.values_mut();
-        if let Some(step) = calls.find_map(|call| passage_step(call.stage.fold_mut()?, settings)) {
-            return Some(step);
-        }
-        let now = self.state.ledger.now_ms();
-        let limits = &self.state.spec.limits;
-        let timeout_ms = self.state.spent.time_for(limits, limits.tool_timeout_ms, now);
         let waits =
             |call: &&mut Call| !call.sent && !matches!(call.stage, Stage::Running | Stage::Settled(_));
+        let permitted = self.state.calls.values().find(|call| !call.sent && call.stage == Stage::Permitted);
+        let (timeout_ms, allowance) =
+            permitted.map_or((0, None), |call| (self.call_time_ms(call), self.allowance(call)));
         for call in self.state.calls.values_mut().filter(waits) {
             let step = match (&call.stage, &call.frozen) {
                 (Stage::Resolving { tool, arguments }, _) => {
@@ -64,9 +58,11 @@ impl Run {
                 }
                 (Stage::Reconciling(_), Some(frozen)) => Some(Step::Reconcile { call: Arc::clone(frozen) }),
                 (Stage::Asking, _) => call.question.clone().map(|question| Step::Ask { question }),
-                (Stage::Permitted, _) => {
-                    call.take_permit().map(|permit| Step::RunTool { permit, timeout_ms })
-                }
+                (Stage::Permitted, _) => call.take_permit().map(|permit| Step::RunTool {
+                    permit,
+                    timeout_ms,
+                    allowance: allowance.clone(),
+                }),
                 (
                     Stage::Looking(_)
                     | Stage::Returning(_)

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use probity_contract::{
     Answer, AnswerKind, Approver, Cancel, Clock, DenialCode, Digest, Durability, Effect, Emission, Ending,
-    Fact, Journal as _, JournalError, Limits, Policy, RedeemError, Redeemer, RunId, Tool, ToolErrorClass,
-    ToolOutcomeKind,
+    Fact, Interceptor, Journal as _, JournalError, Limits, Policy, RedeemError, Redeemer, RunId, Tool,
+    ToolErrorClass, ToolOutcomeKind,
 };
 use probity_core::{
     Host, Keeper, LeftBehind, MemoryRedeemer, Paused, ResumeError, Resumption, Run, Snapshot, StartError,
     Stopped, Task, resume_task, start_task,
 };
 use probity_testkit::{
-    Acts, FakeClock, Judges, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool,
-    Turn, Watcher, principal, run_id,
+    Acts, FakeClock, Judges, MemoryChildren, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy,
+    ScriptedTool, Turn, Watcher, principal, run_id,
 };
 use proptest::prelude::*;
 
@@ -26,6 +26,8 @@ use crate::record_check::{check_lines, check_whole, entries};
 pub(crate) struct Deployment {
     pub(crate) model: ScriptedModel,
     pub(crate) tools: Vec<ScriptedTool>,
+    pub(crate) agents: Vec<Arc<dyn Tool>>,
+    pub(crate) children: MemoryChildren,
     pub(crate) policies: Vec<ScriptedPolicy>,
     pub(crate) above: Vec<ScriptedPolicy>,
     pub(crate) limits: Limits,
@@ -36,6 +38,8 @@ pub(crate) struct Deployment {
     pub(crate) watcher: Watcher,
     pub(crate) clock: FakeClock,
     pub(crate) principal: &'static str,
+    pub(crate) prompt: String,
+    pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
 }
 
 /// Every state that was kept, as it would be sealed.
@@ -67,6 +71,8 @@ pub(crate) fn deployment(tools: &[&ScriptedTool], policy: &ScriptedPolicy, turns
     Deployment {
         model: ScriptedModel::new(turns),
         tools: tools.iter().map(|tool| (*tool).clone()).collect(),
+        agents: Vec::new(),
+        children: MemoryChildren::new(),
         policies: vec![policy.clone()],
         above: Vec::new(),
         limits: Limits::default(),
@@ -77,6 +83,8 @@ pub(crate) fn deployment(tools: &[&ScriptedTool], policy: &ScriptedPolicy, turns
         watcher: Watcher::new(),
         clock: FakeClock::new(),
         principal: "ada",
+        prompt: "do it".to_owned(),
+        interceptors: Vec::new(),
     }
 }
 
@@ -90,9 +98,16 @@ pub(crate) fn asking() -> (Deployment, ScriptedTool) {
 
 impl Deployment {
     fn task(&self) -> Task {
-        let mut task = Task::new(Arc::new(self.model.clone()), principal(self.principal), "do it");
+        let mut task =
+            Task::new(Arc::new(self.model.clone()), principal(self.principal), self.prompt.as_str());
+        for interceptor in &self.interceptors {
+            task = task.interceptor(Arc::clone(interceptor));
+        }
         for tool in &self.tools {
             task = task.tool(Arc::new(tool.clone()) as Arc<dyn Tool>);
+        }
+        for agent in &self.agents {
+            task = task.tool(Arc::clone(agent));
         }
         for policy in &self.policies {
             task = task.policy(Arc::new(policy.clone()) as Arc<dyn Policy>);
@@ -111,6 +126,7 @@ impl Deployment {
             failures: Some(Arc::new(self.watcher.clone())),
             approver: self.approver.clone().map(|approver| Arc::new(approver) as Arc<dyn Approver>),
             redeemer: Some(Arc::clone(&self.redeemer)),
+            children: Some(Arc::new(self.children.clone())),
             keeper: Some(Box::new(self.kept.clone())),
             cancel: Cancel::new(),
             ..Host::new(Box::new(self.journal.clone()))
