@@ -113,7 +113,7 @@ fn ours(
                 (_, Ok(verdict)) => Resolve::Reject(verdict),
                 (_, Err(_)) => return Consulted::Malformed,
             };
-            Consulted::Resolved(Resolution { identity: consultation.identity.clone(), decision })
+            Consulted::Resolved(Box::new(Resolution { identity: consultation.identity.clone(), decision }))
         },
     );
     let (row, verdict) = (&upshot.row, &upshot.verdict);
