@@ -193,11 +193,11 @@ impl HookVerdict {
         };
         if let Some(verdict) = members.get("verdict") {
             let others = members.keys().filter(|name| *name != "verdict" && *name != "extensions").count();
-            return match verdict {
-                Value::Object(inner) if others == 0 && !inner.contains_key("verdict") => {
-                    Self::from_value(verdict, reasons)
-                }
-                _ => Err(NotAVerdict("an envelope that holds no verdict")),
+            let is_sole = |inner: &Map<String, Value>| others == 0 && !inner.contains_key("verdict");
+            return if verdict.as_object().is_some_and(is_sole) {
+                Self::from_value(verdict, reasons)
+            } else {
+                Err(NotAVerdict("an envelope that holds no verdict"))
             };
         }
         let read = Self::from_members(members)?;

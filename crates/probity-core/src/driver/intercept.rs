@@ -67,7 +67,10 @@ pub(super) async fn consult(
                 Owned::spawn(async move { consultant.consult(&consultation).await.map_err(own_words) });
             let (class, line) = match tokio::time::timeout(left, asked).await {
                 Ok(Ok(Ok(resolution))) => {
-                    return Outcome::Consulted { passage, resolution: Consulted::Resolved(resolution) };
+                    return Outcome::Consulted {
+                        passage,
+                        resolution: Consulted::Resolved(Box::new(resolution)),
+                    };
                 }
                 Ok(Ok(Err((true, line)))) => {
                     let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
