@@ -69,6 +69,15 @@ pub struct HookWarning {
 #[error("it answered with {0} where a verdict was needed")]
 pub struct NotAVerdict(&'static str);
 
+impl NotAVerdict {
+    /// For whoever reads verdicts out of something: what that was, as a phrase that fits after "it answered with". A constant
+    /// text, so that it can quote nothing.
+    #[must_use]
+    pub const fn of_shape(shape: &'static str) -> Self {
+        Self(shape)
+    }
+}
+
 impl HookVerdict {
     /// It goes on.
     #[must_use]
