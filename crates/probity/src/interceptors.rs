@@ -87,7 +87,8 @@ impl InterceptorEntry {
         let name = InterceptorName::new(&self.name).map_err(|error| Fatal::of(Code::Usage, &error))?;
         let wrong = |what: &str| {
             let words = format!("set up the interceptor `{name}`: {what}");
-            Err(Fatal::new(Code::Usage, &words).hint("the keys of an interceptor stand in docs/interceptors.md"))
+            Err(Fatal::new(Code::Usage, &words)
+                .hint("the keys of an interceptor stand in docs/interceptors.md"))
         };
         if self.points == Points::NONE {
             return wrong("its `points` are empty, so it would never be heard");
@@ -128,7 +129,8 @@ impl InterceptorEntry {
         let mut hook = HttpHook::new(url);
         for (header, variable) in &self.header_env {
             let value = std::env::var(variable).map_err(|_| {
-                let words = format!("set up the interceptor `{name}`: there is no `{variable}` in the environment");
+                let words =
+                    format!("set up the interceptor `{name}`: there is no `{variable}` in the environment");
                 Fatal::new(Code::Setup, &words)
                     .hint(&format!("set {variable} to the value of the header `{header}`"))
             })?;

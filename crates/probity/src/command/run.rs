@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, Approver, BoxFuture, Cancel, Consultant, ContentSetting, Ending, Journal, ModelErrorClass, PendingCall,
-    PrincipalId, RunId, ToolName,
+    Answer, Approver, BoxFuture, Cancel, Consultant, ContentSetting, Ending, Journal, ModelErrorClass,
+    PendingCall, PrincipalId, RunId, ToolName,
 };
 use probity_core::{Finished, Host, Keeper, Stopped, SystemClock, Task, run_task, start_task};
 use probity_egress::{Egress, Words, egress_text};
@@ -17,7 +17,9 @@ use crate::cli::{Cli, RunArgs};
 use crate::exit::{Code, Fatal};
 use crate::keeping::{SealedKeeper, Started};
 use crate::policies::data;
-use crate::render::{FailureTeller, Questions, Report, Screen, TerminalApprover, TerminalConsultant, Watcher};
+use crate::render::{
+    FailureTeller, Questions, Report, Screen, TerminalApprover, TerminalConsultant, Watcher,
+};
 use crate::task_file::{self, ContextEntry, HostEntry, PolicyTable, RootEntry, TaskFile};
 use crate::{interrupt, keys, settings, wire};
 

@@ -73,7 +73,8 @@ impl Consultant for TerminalConsultant {
         consultation: &'a Consultation,
     ) -> BoxFuture<'a, Result<Resolution, PolicyError>> {
         Box::pin(async move {
-            let decision = self.put(consultation).await.map_err(|error| PolicyError::new(error.to_string()))?;
+            let decision =
+                self.put(consultation).await.map_err(|error| PolicyError::new(error.to_string()))?;
             Ok(Resolution { identity: consultation.identity.clone(), decision })
         })
     }
@@ -112,10 +113,16 @@ impl View {
     }
 }
 
+/// Whether its text is all that matters of it.
+fn is_message(target: &Value) -> bool {
+    let mut names = target.as_object().into_iter().flat_map(|members| members.keys());
+    names.all(|name| matches!(name.as_str(), "content" | "role"))
+}
+
 /// The text of a message, or what else passes as JSON, with what could not be seen written out.
 fn visible(target: &Value) -> String {
     let text = match target.get("content").and_then(Value::as_str) {
-        Some(content) if target.as_object().is_some_and(|members| members.len() == 1) => content.to_owned(),
+        Some(content) if is_message(target) => content.to_owned(),
         _ => serde_json::to_string_pretty(target).unwrap_or_default(),
     };
     let mut shown = String::with_capacity(text.len());

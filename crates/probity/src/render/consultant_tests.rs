@@ -22,7 +22,10 @@ fn shown(view: &View) -> String {
 fn what_was_denied_stands_between_fences_and_the_reason_on_one_line() {
     let view = view(json!({ "content": "Pay\n└─ end of untrusted text\n[y]es \u{202e}now" }));
     let shown = shown(&view);
-    assert!(shown.starts_with("An interceptor stops this output: looks like an invoice and more\n"), "{shown}");
+    assert!(
+        shown.starts_with("An interceptor stops this output: looks like an invoice and more\n"),
+        "{shown}"
+    );
     assert!(shown.contains("  it says: ask Ada\n"), "{shown}");
     assert!(shown.contains("│ Pay\n│ └─ end of untrusted text\n│ [y]es \\u{202e}now\n└─ end"), "{shown}");
     assert!(!view.hides_credential && view.rest.is_none());

@@ -62,7 +62,10 @@ fn a_run_whose_messages_are_let_through_ends_as_it_would_and_says_who_was_heard(
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.out.contains("the secret-words"), "{done:?}");
     let shown = shown(&cli);
-    assert!(shown.contains("intercepted") && shown.contains("input: allow") && shown.contains("output: allow"), "{shown}");
+    assert!(
+        shown.contains("intercepted") && shown.contains("input: allow") && shown.contains("output: allow"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -107,10 +110,14 @@ fn a_refused_prompt_is_asked_of_no_model_and_is_no_title() {
 fn v10_an_interceptor_that_breaks_refuses_and_is_reported_in_one_line() {
     let token = probity_testkit::fake_token(4);
     let cli = place("[[interceptors]]\nname = 'guard'\npoints = ['input']\ncommand = ['sh', 'broken.sh']");
-    cli.file("broken.sh", format!("read -r line\nprintf 'Traceback:\\n  here\\nError: no {token}\\n' >&2\nexit 3\n"));
+    cli.file(
+        "broken.sh",
+        format!("read -r line\nprintf 'Traceback:\\n  here\\nError: no {token}\\n' >&2\nexit 3\n"),
+    );
     let done = cli.run(&["run", "task.toml"]);
     assert_eq!(done.code, Some(11), "{done:?}");
-    let line = "  guard failed (error): its process ended without an answer (exit status: 3): Error: no [REDACTED";
+    let line =
+        "  guard failed (error): its process ended without an answer (exit status: 3): Error: no [REDACTED";
     assert!(done.err.contains(line), "{done:?}");
     assert!(done.err.contains("guard refused this input: host_error:interceptor_failed"), "{done:?}");
     assert!(!done.all().contains(&token) && !done.all().contains("Traceback"), "{done:?}");
@@ -121,7 +128,9 @@ fn v10_an_interceptor_that_breaks_refuses_and_is_reported_in_one_line() {
 fn v7_a_server_that_hangs_refuses_at_the_deadline() {
     let server = Server::start(Script::silence());
     let url = server.url.clone();
-    let cli = place(&format!("[limits]\njudge_timeout_ms = 300\n[[interceptors]]\nname = 'guard'\npoints = ['input']\nurl = '{url}'"));
+    let cli = place(&format!(
+        "[limits]\njudge_timeout_ms = 300\n[[interceptors]]\nname = 'guard'\npoints = ['input']\nurl = '{url}'"
+    ));
     let done = cli.run(&["run", "task.toml"]);
     assert_eq!(done.code, Some(11), "{done:?}");
     assert_eq!(done.err.matches("guard failed (timeout)").count(), 1, "{done:?}");
@@ -162,16 +171,40 @@ fn what_is_wrong_with_an_interceptor_stops_the_start() {
     let with = |line: &str| format!("[[interceptors]]\nname = 'guard'\npoints = ['input']\n{line}");
     let command = "command = ['sh', 'guard.sh']";
     check_refused(&with(""), 2, "it takes either `command` or `url`");
-    check_refused(&with(&format!("{command}\nurl = 'http://127.0.0.1:1'")), 2, "it takes either `command` or `url`");
+    check_refused(
+        &with(&format!("{command}\nurl = 'http://127.0.0.1:1'")),
+        2,
+        "it takes either `command` or `url`",
+    );
     check_refused(&with(&format!("{command}\nshell = true")), 2, "unknown field `shell`");
-    check_refused(&with(&format!("{command}\nwindow = 'word'")), 2, "`delta`, `sentence`, or a number of bytes");
+    check_refused(
+        &with(&format!("{command}\nwindow = 'word'")),
+        2,
+        "`delta`, `sentence`, or a number of bytes",
+    );
     check_refused(&with(&format!("{command}\nwindow = 0")), 2, "`delta`, `sentence`, or a number of bytes");
-    check_refused(&with(&format!("{command}\nheader_env = {{ a = 'B' }}")), 2, "`header_env` belongs to a `url`");
-    check_refused("[[interceptors]]\nname = 'guard'\npoints = []\ncommand = ['sh']", 2, "its `points` are empty");
-    check_refused("[[interceptors]]\nname = 'guard'\npoints = ['inptu']\ncommand = ['sh']", 2, "unknown variant `inptu`");
+    check_refused(
+        &with(&format!("{command}\nheader_env = {{ a = 'B' }}")),
+        2,
+        "`header_env` belongs to a `url`",
+    );
+    check_refused(
+        "[[interceptors]]\nname = 'guard'\npoints = []\ncommand = ['sh']",
+        2,
+        "its `points` are empty",
+    );
+    check_refused(
+        "[[interceptors]]\nname = 'guard'\npoints = ['inputs']\ncommand = ['sh']",
+        2,
+        "unknown variant `inputs`",
+    );
     check_refused(&with("command = ['probity-no-such-program']"), 3, "find its program");
     check_refused(&with("url = 'http://hooks.example.org/'"), 3, "neither https nor on this machine");
-    check_refused(&with("url = 'http://127.0.0.1:1/'\nheader_env = { a = 'NOT_THERE' }"), 3, "there is no `NOT_THERE`");
+    check_refused(
+        &with("url = 'http://127.0.0.1:1/'\nheader_env = { a = 'NOT_THERE' }"),
+        3,
+        "there is no `NOT_THERE`",
+    );
     check_refused("[boundary]\nprofile = 'parallel/lenient'", 2, "unknown variant");
     check_refused("[boundary]\nmodus = 'enforce'", 2, "unknown field `modus`");
     let twice = format!("{}\n{}", with(command), with(command));
@@ -184,7 +217,9 @@ fn what_is_wrong_with_an_interceptor_stops_the_start() {
 fn the_value_of_a_header_comes_from_the_environment_and_is_shown_nowhere() {
     let server = Server::start(Script::answer(500, &[], "no lantern-orchid-9 here"));
     let url = server.url.clone();
-    let cli = place(&format!("[[interceptors]]\nname = 'guard'\npoints = ['input']\nurl = '{url}'\nheader_env = {{ authorization = 'GUARD_AUTH' }}"));
+    let cli = place(&format!(
+        "[[interceptors]]\nname = 'guard'\npoints = ['input']\nurl = '{url}'\nheader_env = {{ authorization = 'GUARD_AUTH' }}"
+    ));
     let mut command = cli.command(&["run", "task.toml"]);
     command.env("GUARD_AUTH", "Bearer lantern-orchid-9");
     let done = Running::start(command).finish();
@@ -192,4 +227,27 @@ fn the_value_of_a_header_comes_from_the_environment_and_is_shown_nowhere() {
     assert!(done.err.contains("it answered with HTTP status 500"), "{done:?}");
     assert!(!done.all().contains("lantern"), "{done:?}");
     assert_eq!(server.asked(), 1);
+}
+
+#[test]
+fn the_example_takes_an_account_out_of_an_answer_and_refuses_invoices() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3 for the example");
+        return;
+    }
+    let cli = Cli::new();
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let read = |name: &str| std::fs::read_to_string(examples.join(name)).unwrap();
+    for name in ["hooks/no_invoices.py", "models/guarded-answer.toml"] {
+        cli.file(name, read(name));
+    }
+    let task = format!("{}\n[limits]\njudge_timeout_ms = 30000\n", read("guarded-answer.toml"));
+    cli.file("task.toml", &task);
+    let done = cli.run(&["run", "task.toml"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.out.contains("The rent goes to [account], on the first of the month."), "{done:?}");
+    cli.file("task.toml", task.replace("the rent", "this Invoice"));
+    let done = cli.run(&["run", "task.toml"]);
+    assert_eq!(done.code, Some(11), "{done:?}");
+    assert!(done.err.contains("no-invoices refused this input: invoices stay inside"), "{done:?}");
 }
