@@ -121,7 +121,7 @@ async fn the_value_of_a_header_is_told_to_the_server_and_to_nobody_else() {
     let hook = HttpHook::new(server.url()).with_secret_header("authorization", value);
     assert_eq!(format!("{hook:?}"), r#"HttpHook { headers: ["authorization"], .. }"#);
     let guard = HttpInterceptor::new(name(), Points::MESSAGES, hook).unwrap();
-    assert_eq!(format!("{guard:?}"), r#"HttpInterceptor { name: InterceptorName("guard"), .. }"#);
+    assert_eq!(format!("{guard:?}"), "HttpInterceptor { name: InterceptorName(guard), .. }");
     assert!(ask(&guard, "x").await.unwrap().permits());
     assert!(server.asked().first().unwrap().head.contains(value));
     assert!(!words(ask(&guard, "x").await).contains("orchid"));
