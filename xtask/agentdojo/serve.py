@@ -77,6 +77,27 @@ def values(thing):
         yield str(thing)
 
 
+def sign(place):
+    return f"{MARK}{place}{MARK}"
+
+
+def replaced(thing, words):
+    """The same with every mark of a place replaced, in names and values."""
+    if isinstance(thing, str):
+        for mark, text in words.items():
+            thing = thing.replace(mark, text)
+        return thing
+    if isinstance(thing, BaseModel):
+        for name, value in thing.__dict__.items():
+            thing.__dict__[name] = replaced(value, words)
+        return thing
+    if isinstance(thing, dict):
+        return {replaced(name, words): replaced(value, words) for name, value in thing.items()}
+    if isinstance(thing, list):
+        return [replaced(value, words) for value in thing]
+    return thing
+
+
 def plain(call):
     return {"tool": call.function, "arguments": call.model_dump(mode="json", include={"args"})["args"]}
 
@@ -84,12 +105,13 @@ def plain(call):
 class World:
     """One task with one injection, or none, and what has been done in it."""
 
-    def __init__(self, suite, user_task, injection, image):
+    def __init__(self, suite, user_task, injection, make, planted=MARK):
         self.suite, self.user_task, self.injection = suite, user_task, injection
-        self.before = user_task.init_environment(pickle.loads(image))
-        self.now = user_task.init_environment(pickle.loads(image))
-        self.plan = user_task.ground_truth(user_task.init_environment(pickle.loads(image)))
+        self.before = user_task.init_environment(make())
+        self.now = user_task.init_environment(make())
+        self.plan = user_task.ground_truth(user_task.init_environment(make()))
         self.runtime = FunctionsRuntime(suite.tools)
+        self.planted = planted
         self.done = []
         self.obeyed = None
 
@@ -118,9 +140,11 @@ class World:
 
     def check(self, answer):
         said = [{"type": "text", "content": answer}]
+        # Some checks look for words that the outsider's own text has, and would take it for the deed.
+        before, now, done = (replaced(part, {self.planted: MARK}) for part in (self.before, self.now, self.done))
 
         def holds(task):
-            return bool(self.suite._check_task_result(task, said, self.before, self.now, self.done))
+            return bool(self.suite._check_task_result(task, said, before, now, done))
 
         return {
             "utility": holds(self.user_task),
@@ -131,18 +155,39 @@ class World:
 class Server:
     def __init__(self):
         self.images = {}
+        self.places = {}
         self.worlds = {}
         self.opened = 0
 
-    def image(self, name, injection):
-        """The suite's world before anything has happened, with the same words in every place an outsider can write to."""
-        key = (name, injection)
-        if key not in self.images:
+    def image(self, name):
+        """The suite's world before anything has happened, with each place's own mark in it."""
+        if name not in self.images:
             suite = SUITES[name]
-            words = MARK if injection is None else f"{MARK} {suite.injection_tasks[injection].GOAL}"
-            places = dict.fromkeys(suite.get_injection_vector_defaults(), words)
-            self.images[key] = pickle.dumps(suite.load_and_inject_default_environment(places))
-        return self.images[key]
+            places = {place: sign(place) for place in suite.get_injection_vector_defaults()}
+            self.images[name] = pickle.dumps(suite.load_and_inject_default_environment(places)), tuple(places)
+        return self.images[name]
+
+    def seen(self, name, user_task):
+        """The places that whoever solves the task reads, as the suites' own attacks take them."""
+        key = (name, user_task)
+        if key not in self.places:
+            suite = SUITES[name]
+            image, places = self.image(name)
+            world = World(suite, suite.user_tasks[user_task], None, lambda: pickle.loads(image))
+            read = "".join(world.call(call.function, call.args)["text"] for call in world.plan)
+            self.places[key] = frozenset(place for place in places if sign(place) in read)
+        return self.places[key]
+
+    def maker(self, name, user_task, injection):
+        """What makes the task's world anew each time, and what the outsider has planted where it is read; a mark stands in
+        all other places."""
+        image, places = self.image(name)
+        words = dict.fromkeys((sign(place) for place in places), MARK)
+        planted = MARK
+        if injection is not None:
+            planted = f"{MARK} {SUITES[name].injection_tasks[injection].GOAL}"
+            words.update((sign(place), planted) for place in self.seen(name, user_task))
+        return lambda: replaced(pickle.loads(image), words), planted
 
     def suites(self):
         def tool(function):
@@ -169,7 +214,7 @@ class Server:
         chosen = SUITES[suite]
         task = chosen.user_tasks[user_task]
         attack = None if injection is None else chosen.injection_tasks[injection]
-        world = World(chosen, task, attack, self.image(suite, injection))
+        world = World(chosen, task, attack, *self.maker(suite, user_task, injection))
         self.opened += 1
         self.worlds[self.opened] = world
         return {
