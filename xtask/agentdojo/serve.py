@@ -83,7 +83,7 @@ def sign(place):
 
 def replaced(thing, words):
     """The same with every mark of a place replaced, in names and values."""
-    if isinstance(thing, str):
+    if type(thing) is str:  # members of an enumeration are texts as well, and stay what they are
         for mark, text in words.items():
             thing = thing.replace(mark, text)
         return thing

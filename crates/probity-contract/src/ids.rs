@@ -108,6 +108,10 @@ name_type!(
     PolicyName, "policy name", "one line of 1 to 128 characters", |t| is_plain_line(t, 128)
 );
 name_type!(
+    /// An interceptor's name, one line of at most 128 characters.
+    InterceptorName, "interceptor name", "one line of 1 to 128 characters", |t| is_plain_line(t, 128)
+);
+name_type!(
     /// Who launched the work, one line of at most 256 characters.
     PrincipalId, "principal", "one line of 1 to 256 characters", |t| is_plain_line(t, 256)
 );

@@ -53,15 +53,7 @@ impl Arguments {
     /// # Errors
     /// One of [`ArgumentsError`], in words the model can act on.
     pub fn parse(text: &str) -> Result<Self, ArgumentsError> {
-        if text.len() > ARGS_BYTES_MAX {
-            return Err(ArgumentsError::TooLong(text.len()));
-        }
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let value = Strict { depth_left: JSON_DEPTH_MAX }
-            .deserialize(&mut reader)
-            .and_then(|value| reader.end().map(|()| value))
-            .map_err(|error| ArgumentsError::Malformed(error.to_string()))?;
-        Self::from_value(&value)
+        Self::from_value(&interoperable_value(text)?)
     }
 
     /// The canonical form of an object already in memory.
@@ -128,6 +120,21 @@ impl fmt::Debug for Arguments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Arguments({} bytes)", self.canonical.len())
     }
+}
+
+/// The value of a text that all readers understand alike: what [`Arguments::parse`] accepts, and not only of an object.
+///
+/// # Errors
+/// When the text is no such JSON, or is longer than `ARGS_BYTES_MAX`.
+pub fn interoperable_value(text: &str) -> Result<Value, ArgumentsError> {
+    if text.len() > ARGS_BYTES_MAX {
+        return Err(ArgumentsError::TooLong(text.len()));
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    Strict { depth_left: JSON_DEPTH_MAX }
+        .deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value))
+        .map_err(|error| ArgumentsError::Malformed(error.to_string()))
 }
 
 /// The RFC 8785 bytes of any serializable value.

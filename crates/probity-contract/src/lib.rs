@@ -9,6 +9,7 @@ mod digest;
 mod future;
 mod gate;
 mod ids;
+mod intercept;
 mod item;
 mod json;
 mod label;
@@ -29,9 +30,17 @@ pub use gate::{
     FrozenCall, Grant, Judgement, Level, Opinion, PendingCall, Permit, QuestionFacts, RedeemError, Redeemer,
     Redemption, Remembered, Roster, RosterError, Ruling, Said, Seat, rule,
 };
-pub use ids::{CallId, ItemId, ModelCallId, ModelName, NameError, PolicyName, PrincipalId, RunId, ToolName};
+pub use ids::{
+    CallId, InterceptorName, ItemId, ModelCallId, ModelName, NameError, PolicyName, PrincipalId, RunId,
+    ToolName,
+};
+pub use intercept::{
+    Composition, Consultant, Consultation, EmptyPoint, Enforcement, HookDecision, HookReasons, HookVerdict,
+    HookWarning, HostError, Intercepted, Interceptor, Knob, MessageDenied, NotAVerdict, Occasion, OnApproval,
+    Point, Points, Profile, Resolution, Resolve, Resolved, VerdictRow, Window,
+};
 pub use item::{Content, Item, NativePart, Origin, ProposedCall, ReplyPart, ReplyPartKind};
-pub use json::{Arguments, ArgumentsError, canonical_bytes};
+pub use json::{Arguments, ArgumentsError, canonical_bytes, interoperable_value};
 pub use label::{Integrity, Label, Readers};
 pub use limits::Limits;
 pub use model::{

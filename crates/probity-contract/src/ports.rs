@@ -118,7 +118,7 @@ pub struct Failure {
     pub call: Option<CallId>,
     /// Which tool.
     pub tool: Option<Egress<SamePrincipal>>,
-    /// Who failed: a policy, a tool, or `approver`.
+    /// Who failed: a policy, an interceptor, a tool, `approver` or `consultant`.
     pub who: Egress<SamePrincipal>,
     /// The sort of failure: `error`, `panic`, `timeout`, or `malformed` where a policy answered with what is no verdict.
     pub class: &'static str,
@@ -148,6 +148,15 @@ pub enum Event {
         call: ModelCallId,
         /// What was added.
         delta: Egress<SamePrincipal>,
+    },
+    /// What a model wrote was looked at before it was released, and all that could be has been.
+    StreamHeld {
+        /// Which model call.
+        call: ModelCallId,
+        /// The most bytes that were released at once.
+        held_bytes_max: u64,
+        /// The longest time in milliseconds between the first of some bytes and their release.
+        held_ms_max: u64,
     },
     /// A model call ended with a reply.
     ModelFinished {

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::digest::{Digest, DigestError, from_hex};
 use crate::gate::{Denial, Opinion, Said, Seat};
 use crate::ids::{CallId, ItemId, ModelCallId, ModelName, PolicyName, PrincipalId, RunId};
+use crate::intercept::{Intercepted, MessageDenied};
 use crate::item::Origin;
 use crate::label::Label;
 use crate::limits::Limits;
@@ -165,6 +166,13 @@ pub enum Fact {
         /// The provider's id of the reply.
         response_id: Option<String>,
     },
+    /// The model answered, and an interceptor has refused the reply: it is no item.
+    ReplyRefused {
+        /// The model call.
+        call: ModelCallId,
+        /// Tokens.
+        usage: Usage,
+    },
     /// The model did not answer.
     ModelFailed {
         /// The model call.
@@ -315,6 +323,15 @@ pub enum Fact {
         /// Tools whose definition is not any more what it was when the run started.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<ToolSpec>,
+    },
+    /// Something passed a point at which interceptors are heard.
+    Intercepted(Box<Intercepted>),
+    /// An interceptor has put something else in place of an item: it stands in no later window.
+    ItemReplaced {
+        /// The item that is gone.
+        item: ItemId,
+        /// The one in its place, added before.
+        by: ItemId,
     },
     /// A limit was reached.
     LimitHit {
@@ -521,6 +538,8 @@ pub enum Ending {
     },
     /// The task was cancelled.
     Cancelled,
+    /// An interceptor has refused a message. There is no answer, and the message stands nowhere but in the record.
+    MessageDenied(MessageDenied),
     /// The record could not be written, so nothing more was done.
     RecordFailed {
         /// Redacted words.

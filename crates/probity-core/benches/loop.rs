@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use probity_contract::{
-    Cancel, Durability, Effect, Emission, Ending, Event, Journal, JournalError, Limits, Observer,
+    Durability, Effect, Emission, Ending, Event, Journal, JournalError, Limits, Observer,
 };
-use probity_core::{Host, SystemClock, Task, run_task};
+use probity_core::{Host, Task, run_task};
 use probity_testkit::{Acts, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, principal, run_id};
 
 /// Takes the record and keeps nothing of it but its size.
@@ -58,16 +58,7 @@ fn task(turns: u32) -> Task {
 }
 
 async fn run(turns: u32, observer: Option<Arc<dyn Observer>>) {
-    let host = Host {
-        journal: Box::new(Counting::default()),
-        clock: Arc::new(SystemClock::new()),
-        observer,
-        failures: None,
-        approver: None,
-        redeemer: None,
-        keeper: None,
-        cancel: Cancel::new(),
-    };
+    let host = Host { observer, ..Host::new(Box::new(Counting::default())) };
     let finished = run_task(task(turns), run_id("bench"), host).await;
     assert!(matches!(finished.map(|finished| finished.ending), Ok(Ending::WrappedUp { .. })));
 }

@@ -54,6 +54,7 @@ fn main() {
                 observer: None,
                 failures: None,
                 approver: None,
+                consultant: None,
                 redeemer: None,
                 keeper: None,
                 cancel: Cancel::new(),

@@ -3,6 +3,7 @@
 //! [`Run`] decides what happens next and does none of it; [`run_task`] carries its steps out on tokio. A tool is reached
 //! only through the machine: it is the machine that hears the policies and holds the permits.
 
+mod boundary;
 mod driver;
 mod gate;
 mod run;
@@ -11,6 +12,9 @@ mod seal;
 mod sync;
 mod task;
 
+pub use boundary::{
+    BoundarySettings, Consulted, ContextIdentity, Heard as Intercepting, IdentityProvider, Releases, Seated,
+};
 pub use driver::{
     Finished, Heard, HeardAt, Host, Inquiry, Keeper, MemoryRedeemer, Paused, StartError, Stopped,
     SystemClock, resume_task, run_task, start_task,
@@ -22,7 +26,7 @@ pub use gate::{
     UNACCOUNTED_COMMAND, Unaccounted, command_targets, read_commands,
 };
 pub use run::{
-    FirstItem, LeftBehind, Outcome, ResumeError, Resumption, Run, RunSpec, Snapshot, SnapshotError,
+    FirstItem, LeftBehind, Outcome, Release, ResumeError, Resumption, Run, RunSpec, Snapshot, SnapshotError,
     SpecError, Step, Unexpected,
 };
 pub use schema::SchemaError;

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Bench, Content, ContentSetting, DenialDetail, Label, Limits, Model, ModelParams, Origin, Policy, Prices,
-    PrincipalId, Roster, RunId, Tool, ToolChoice,
+    Bench, Content, ContentSetting, DenialDetail, Interceptor, Label, Limits, Model, ModelParams, Origin,
+    Point, Policy, Prices, PrincipalId, Roster, RunId, Tool, ToolChoice,
 };
 
+use crate::boundary::{BoundarySettings, ContextIdentity, IdentityProvider, Seated};
 use crate::driver::StartError;
 use crate::gate::ShadowNotes;
 use crate::run::{FirstItem, RunSpec};
+
+/// The title of a run whose prompt is looked at before it may stand anywhere, and that has no other.
+const UNTITLED: &str = "untitled";
 
 /// A task above: on whose behalf it acts, and who judges its calls.
 pub(crate) struct Above {
@@ -26,6 +30,9 @@ pub struct Task {
     pub(crate) policies: Vec<Arc<dyn Policy>>,
     pub(crate) above: Vec<Above>,
     pub(crate) shadow_notes: Option<ShadowNotes>,
+    pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
+    pub(crate) identity: Option<ContextIdentity>,
+    boundary: BoundarySettings,
     title: Option<String>,
     principal: PrincipalId,
     prices: Option<Prices>,
@@ -49,6 +56,9 @@ impl Task {
             policies: Vec::new(),
             above: Vec::new(),
             shadow_notes: None,
+            interceptors: Vec::new(),
+            identity: None,
+            boundary: BoundarySettings::default(),
             title: None,
             principal,
             prices,
@@ -96,6 +106,30 @@ impl Task {
     #[must_use]
     pub fn policy(mut self, policy: Arc<dyn Policy>) -> Self {
         self.policies.push(policy);
+        self
+    }
+
+    /// Adds an interceptor. All are heard in the order in which they are added, and the other way round on the way back
+    /// from a tool.
+    #[must_use]
+    pub fn interceptor(mut self, interceptor: Arc<dyn Interceptor>) -> Self {
+        self.interceptors.push(interceptor);
+        self
+    }
+
+    /// Sets how what several interceptors say becomes one verdict, and what follows. Its seats are not read: who is heard is
+    /// who was added with [`Task::interceptor`].
+    #[must_use]
+    pub fn boundary(mut self, settings: BoundarySettings) -> Self {
+        self.boundary = settings;
+        self
+    }
+
+    /// Has a function of the deployment name what passes, in place of the SHA-256 of its canonical form.
+    #[must_use]
+    pub fn context_identity(mut self, identity: ContextIdentity) -> Self {
+        self.boundary.identity = IdentityProvider::Named(identity.name().to_owned());
+        self.identity = Some(identity);
         self
     }
 
@@ -160,6 +194,18 @@ impl Task {
         &self.limits
     }
 
+    fn seats(&self) -> Result<BoundarySettings, StartError> {
+        let mut seats: Vec<Seated> = Vec::new();
+        for interceptor in &self.interceptors {
+            let name = interceptor.name().clone();
+            if seats.iter().any(|seat| seat.name == name) {
+                return Err(StartError::InterceptorTwice(name));
+            }
+            seats.push(Seated { name, points: interceptor.points(), window: interceptor.window() });
+        }
+        Ok(BoundarySettings { seats, ..self.boundary.clone() })
+    }
+
     /// The plain data of the task, as run `run` started at `started_at_unix_ms`.
     ///
     /// # Errors
@@ -173,13 +219,20 @@ impl Task {
             levels.push(roster(&above.policies)?);
         }
         let bench = Bench::try_from(levels)?;
+        let boundary = self.seats()?;
+        // A message that is looked at may be nowhere before, and a title is told first of all.
+        let untitled = boundary.is_heard_at(Point::Input);
         let mut items = self.items.clone();
         let content = Content::Person(Arc::from(self.prompt.as_str()));
         items.push(FirstItem { origin: Origin::Principal, label: Label::trusted(), content });
         Ok(RunSpec {
             run,
             // Whole: what is cut before the credential pass may leave half a credential that it does not know.
-            title: self.title.clone().unwrap_or_else(|| self.prompt.clone()),
+            title: match &self.title {
+                Some(title) => title.clone(),
+                None if untitled => UNTITLED.to_owned(),
+                None => self.prompt.clone(),
+            },
             principal: self.principal.clone(),
             model: self.model.name().clone(),
             prices: self.prices,
@@ -188,6 +241,7 @@ impl Task {
             first_tool_choice: self.first_tool_choice.clone(),
             principals_above: self.above.iter().map(|above| above.principal.clone()).collect(),
             bench,
+            boundary,
             limits: self.limits.clone(),
             denial_detail: self.denial_detail,
             content: self.content,

@@ -9,6 +9,7 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::ItemAdded { .. } => "item_added",
         Fact::ModelCalled { .. } => "model_called",
         Fact::ModelReplied { .. } => "model_replied",
+        Fact::ReplyRefused { .. } => "reply_refused",
         Fact::ModelFailed { .. } => "model_failed",
         Fact::CallProposed { .. } => "call_proposed",
         Fact::CallRejected { .. } => "call_rejected",
@@ -23,6 +24,8 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::Shadowed { .. } => "shadowed",
         Fact::Resumed { .. } => "resumed",
         Fact::Reconciled { .. } => "reconciled",
+        Fact::Intercepted(_) => "intercepted",
+        Fact::ItemReplaced { .. } => "item_replaced",
         Fact::LimitHit { .. } => "limit_hit",
         Fact::OutputRejected { .. } => "output_rejected",
         Fact::Ended { .. } => "ended",
@@ -39,6 +42,7 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }
+        | Fact::ReplyRefused { .. }
         | Fact::ModelFailed { .. }
         | Fact::CallRejected { .. }
         | Fact::Judged { .. }
@@ -50,6 +54,8 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         | Fact::Shadowed { .. }
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
+        | Fact::Intercepted(_)
+        | Fact::ItemReplaced { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => &[],

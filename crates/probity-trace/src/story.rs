@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use probity_contract::{
-    AnswerKind, Body, CallId, Denial, Digest, Effect, Fact, ItemId, Label, ModelCallId, Opinion, PartId,
-    PolicyName, PrincipalId, ReconciledKind, Said, Seat, Target, ToolOutcomeKind,
+    AnswerKind, Body, CallId, Denial, Digest, Effect, Fact, Intercepted, ItemId, Label, ModelCallId, Opinion,
+    PartId, PolicyName, PrincipalId, ReconciledKind, Said, Seat, Target, ToolOutcomeKind,
 };
 use serde::Serialize;
 
@@ -34,6 +34,9 @@ pub struct CallStory {
     pub reconciled: Option<ReconciledKind>,
     /// What policies that are tried out would have said.
     pub shadowed: Vec<Shadowed>,
+    /// What interceptors said of it, before it was frozen and after the tool came back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intercepted: Vec<Intercepted>,
     /// What the model reads of it.
     pub result: Option<ItemId>,
     /// Whether an effect may have happened of which the record does not tell the outcome: the tool was started, and
@@ -160,6 +163,7 @@ impl CallStory {
             result: None,
             reconciled: None,
             shadowed: Vec::new(),
+            intercepted: Vec::new(),
             in_doubt: false,
         }
     }
@@ -241,12 +245,15 @@ pub(crate) const fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::Shadowed { call, .. }
         | Fact::ItemAdded { body: Body::ToolResult { call, .. }, .. } => Some(*call),
         Fact::FailureReported { call, .. } => *call,
+        Fact::Intercepted(row) => row.call,
         Fact::RunStarted(_)
         | Fact::ItemAdded { .. }
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }
+        | Fact::ReplyRefused { .. }
         | Fact::ModelFailed { .. }
         | Fact::Resumed { .. }
+        | Fact::ItemReplaced { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => None,
@@ -280,13 +287,16 @@ fn tell(story: &mut CallStory, line: &Line, fact: &Fact) {
         }
         Fact::Reconciled { found, .. } => story.reconciled = Some(found),
         Fact::Shadowed { seat, policy, said, .. } => story.shadowed.push(Shadowed { seat, policy, said }),
+        Fact::Intercepted(row) => story.intercepted.push(*row),
         Fact::ItemAdded { item, .. } => story.result = Some(item),
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }
+        | Fact::ReplyRefused { .. }
         | Fact::ModelFailed { .. }
         | Fact::FailureReported { .. }
         | Fact::Resumed { .. }
+        | Fact::ItemReplaced { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => {}

@@ -1,5 +1,6 @@
 use probity_contract::{
-    Body, CallId, Fact, ItemId, Kept, ModelCallId, Opinion, PartId, ReplyPart, ReplyPartKind, Said, Verdict,
+    Body, CallId, Fact, Intercepted, ItemId, Kept, ModelCallId, Opinion, PartId, ReplyPart, ReplyPartKind,
+    Said, Verdict,
 };
 use probity_egress::{SamePrincipal, bounded_summary, egress_text};
 use serde::Serialize;
@@ -79,6 +80,7 @@ impl Record {
                 let name = model.as_deref().map(beginning).unwrap_or_default();
                 format!("{} tokens {name}", usage.total())
             }
+            Fact::ReplyRefused { usage, .. } => format!("{} tokens", usage.total()),
             Fact::CallProposed { tool, arguments, .. } => {
                 format!("{} {}", beginning(tool), self.first_words(std::slice::from_ref(arguments)))
             }
@@ -111,6 +113,8 @@ impl Record {
                     "from checkpoint {checkpoint}, which knows nothing of the {left_behind} entries before this"
                 )
             }
+            Fact::Intercepted(row) => words_of_row(row),
+            Fact::ItemReplaced { item, by } => format!("{item} by {by}"),
             Fact::LimitHit { limit } => name_of(limit),
             Fact::OutputRejected { errors, .. } => errors.first().map(|e| beginning(e)).unwrap_or_default(),
             Fact::Ended { ending, .. } => name_of(ending),
@@ -156,12 +160,23 @@ fn words_of_opinion(opinion: &Opinion) -> String {
     format!("{} {said}{colon}{}", opinion.policy, beginning(why))
 }
 
+/// Where, what came of it, and who said why: nothing of what passed there.
+fn words_of_row(row: &Intercepted) -> String {
+    let said = row.verdict.decision().name();
+    let who = row.decided_by.and_then(|index| row.verdicts.iter().find(|said| said.index == index));
+    let who = who.map(|row| format!(" by {}", row.interceptor)).unwrap_or_default();
+    let why = row.verdict.reason().map(|reason| format!(": {}", beginning(reason))).unwrap_or_default();
+    format!("{}: {said}{who}{why}", row.point)
+}
+
 const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
     match fact {
-        Fact::ModelCalled { call, .. } | Fact::ModelReplied { call, .. } | Fact::ModelFailed { call, .. } => {
-            Some(*call)
-        }
+        Fact::ModelCalled { call, .. }
+        | Fact::ModelReplied { call, .. }
+        | Fact::ReplyRefused { call, .. }
+        | Fact::ModelFailed { call, .. } => Some(*call),
         Fact::CallProposed { by, .. } => Some(*by),
+        Fact::Intercepted(row) => row.model_call,
         Fact::RunStarted(_)
         | Fact::ItemAdded { .. }
         | Fact::CallRejected { .. }
@@ -176,6 +191,7 @@ const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
         | Fact::Shadowed { .. }
+        | Fact::ItemReplaced { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
         | Fact::Ended { .. } => None,
@@ -188,8 +204,11 @@ const fn item_of(fact: &Fact) -> Option<ItemId> {
         | Fact::ModelReplied { item, .. }
         | Fact::OutputRejected { item, .. } => Some(*item),
         Fact::Ended { answer, .. } => *answer,
+        Fact::Intercepted(row) => row.item,
+        Fact::ItemReplaced { by, .. } => Some(*by),
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }
+        | Fact::ReplyRefused { .. }
         | Fact::ModelFailed { .. }
         | Fact::CallProposed { .. }
         | Fact::CallRejected { .. }

@@ -60,7 +60,7 @@ impl Code {
         match ending {
             Ending::Answered => Self::Ok,
             Ending::WrappedUp { .. } | Ending::LimitReached { .. } | Ending::Incomplete => Self::Limit,
-            Ending::Refused => Self::Failed,
+            Ending::Refused | Ending::MessageDenied(_) => Self::Failed,
             Ending::OutputInvalid => Self::OutputInvalid,
             Ending::ModelFailed { .. } => Self::Model,
             Ending::Cancelled => Self::Cancelled,

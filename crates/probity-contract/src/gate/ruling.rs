@@ -253,6 +253,8 @@ pub enum DenialCode {
     NotCovered,
     /// A policy denied.
     Policy,
+    /// An interceptor stopped it before it was frozen, or the engine could not have it looked at.
+    Intercepted,
     /// A policy failed, and a failure denies.
     PolicyFailed,
     /// The tool could not tell what the call touches.
@@ -287,6 +289,7 @@ impl DenialCode {
             Self::NoPolicy => "no_policy",
             Self::NotCovered => "not_covered",
             Self::Policy => "policy",
+            Self::Intercepted => "intercepted",
             Self::PolicyFailed => "policy_failed",
             Self::TargetsFailed => "targets_failed",
             Self::Incomplete => "incomplete",
@@ -310,6 +313,9 @@ impl DenialCode {
             Self::NotCovered => "add a rule that allows or asks about the call",
             Self::Policy => {
                 "change the call so that the named policy does not deny it, or change that policy"
+            }
+            Self::Intercepted => {
+                "change the call so that the named interceptor lets it through, or change that interceptor"
             }
             Self::PolicyFailed => "mend the named policy; its failure was reported on the failure lane",
             Self::TargetsFailed => "change the arguments so that the tool can tell what they touch",

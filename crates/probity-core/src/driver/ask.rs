@@ -32,8 +32,12 @@ pub(super) async fn ask(
                     if let Ok(payload) = broken.try_into_panic() {
                         let words = egress_panic::<SamePrincipal>(payload);
                         let line = one_line_untrusted(words.as_str(), THROWN_LINE_CHARS_MAX);
-                        let who =
-                            Broken { call: frozen.id(), tool: frozen.tool(), seat: None, who: "approver" };
+                        let who = Broken {
+                            call: Some(frozen.id()),
+                            tool: Some(frozen.tool()),
+                            seat: None,
+                            who: "approver",
+                        };
                         watch.failed(&who, "panic", &line);
                     }
                     Answer::Nobody

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Approver, BenchError, Cancel, Clock, Ending, FailureLane, Journal, Observer, Redeemer, RosterError,
-    RunId, Usage,
+    Approver, BenchError, Cancel, Clock, Consultant, Ending, FailureLane, InterceptorName, Journal,
+    MessageDenied, Observer, Redeemer, RosterError, RunId, Usage,
 };
 use probity_egress::{Egress, EgressValue, SamePrincipal, egress_text, egress_value};
 
@@ -29,6 +29,8 @@ pub struct Host {
     pub redeemer: Option<Arc<dyn Redeemer>>,
     /// Who keeps checkpoints. Without one a process that ends takes the run with it.
     pub keeper: Option<Box<dyn Keeper>>,
+    /// Who decides where an interceptor's deny may be lifted. Without one it stands.
+    pub consultant: Option<Arc<dyn Consultant>>,
     /// The signal that stops the task.
     pub cancel: Cancel,
 }
@@ -45,6 +47,7 @@ impl Host {
             approver: None,
             redeemer: None,
             keeper: None,
+            consultant: None,
             cancel: Cancel::new(),
         }
     }
@@ -73,6 +76,15 @@ impl Finished {
     #[must_use]
     pub const fn run(&self) -> &RunId {
         self.machine.id()
+    }
+
+    /// Who refused what, where an interceptor has: the run has no answer then.
+    #[must_use]
+    pub const fn denied(&self) -> Option<&MessageDenied> {
+        match &self.ending {
+            Ending::MessageDenied(denied) => Some(denied),
+            _ => None,
+        }
     }
 
     /// The machine in its last state: all messages of the run, raw, for code that may see them.
@@ -117,6 +129,9 @@ pub enum StartError {
     /// Two policies with one name.
     #[error(transparent)]
     Roster(#[from] RosterError),
+    /// Two interceptors with one name.
+    #[error("two interceptors are called `{0}`")]
+    InterceptorTwice(InterceptorName),
     /// Too many tasks above.
     #[error(transparent)]
     Bench(#[from] BenchError),

@@ -93,7 +93,8 @@ async fn ask(
     }
     // Passed before the cut, so no part of a credential is left at the edge.
     let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
-    let broken = Broken { call: call.id(), tool: call.tool(), seat: Some(seat), who: name.as_str() };
+    let broken =
+        Broken { call: Some(call.id()), tool: Some(call.tool()), seat: Some(seat), who: name.as_str() };
     watch.failed(&broken, class, &line);
     (Said::Failed(line.as_str().to_owned()), None)
 }

@@ -8,6 +8,7 @@ mod ask;
 mod clock;
 mod host;
 mod inquiry;
+mod intercept;
 mod judge;
 mod keep;
 mod model;
@@ -15,6 +16,7 @@ mod owed;
 mod owned;
 mod record;
 mod redeem;
+mod stream;
 mod tool;
 mod watch;
 
@@ -22,14 +24,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use probity_contract::limits::APPROVAL_TTL_S;
 use probity_contract::{
-    Answer, Approver, BoxFuture, Cancel, Clock, Durability, Ending, Event, Journal, Model, Redeemer, RunId,
-    Tool, ToolName,
+    Answer, Approver, BoxFuture, Cancel, Clock, Consultant, Durability, Ending, Event, Interceptor, Journal,
+    Model, ModelCallId, Redeemer, RunId, Tool, ToolName,
 };
 use probity_egress::{Egress, SamePrincipal};
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinSet};
 
+use crate::boundary::ContextIdentity;
 use crate::gate::ShadowNotes;
 use crate::run::{Outcome, Resumption, Run, RunSpec, Step};
 use crate::task::Task;
@@ -40,6 +44,7 @@ pub use inquiry::{Heard, HeardAt, Inquiry};
 pub use keep::Keeper;
 use owed::Owed;
 pub use redeem::MemoryRedeemer;
+use stream::Hold;
 use watch::Watch;
 
 /// How long the driver waits for its tasks to be gone, and for the failure lane, once the run has ended.
@@ -133,6 +138,16 @@ struct Driver {
     tools_gone: mpsc::Receiver<()>,
     // What each task at work owes, should it break.
     owed: HashMap<Id, Owed>,
+    interceptors: Vec<Arc<dyn Interceptor>>,
+    consultant: Option<Arc<dyn Consultant>>,
+    identity: Option<ContextIdentity>,
+    // What the model writes, where it is looked at in pieces.
+    wrote: mpsc::UnboundedSender<Outcome>,
+    written: Option<mpsc::UnboundedReceiver<Outcome>>,
+    // The stream of the model call under way, where it is held.
+    hold: Option<Hold>,
+    // Whether the machine was told that the task is cancelled.
+    cancelled: bool,
     // The model client's advice for the failure that ends the run.
     hint: Option<Egress<SamePrincipal>>,
 }
@@ -147,6 +162,7 @@ impl Driver {
         let started_ms = host.clock.monotonic_ms();
         // Nothing is ever sent: what counts is who still holds the sender.
         let (alive, tools_gone) = mpsc::channel(1);
+        let (wrote, written) = mpsc::unbounded_channel();
         Self {
             model: task.model,
             tools: spec.tools.iter().map(|tool| tool.name.clone()).zip(task.tools).collect(),
@@ -168,6 +184,13 @@ impl Driver {
             alive,
             tools_gone,
             owed: HashMap::new(),
+            interceptors: task.interceptors,
+            consultant: host.consultant,
+            identity: task.identity,
+            wrote,
+            written: Some(written),
+            hold: None,
+            cancelled: false,
             hint: None,
         }
     }
@@ -195,6 +218,7 @@ impl Driver {
 
     /// Drives until the run has ended, or pauses: then there is no ending.
     async fn drive(mut self, mut machine: Run, pauses: Pauses) -> Driven {
+        let mut written = self.written.take();
         let ending = loop {
             if let Some(ending) = self.carry_out(&mut machine).await {
                 break Some(ending);
@@ -209,17 +233,25 @@ impl Driver {
                     }
                 }
             }
+            // A message that is looked at stands in no checkpoint; the last one does not know it yet.
             if self.to_keep
+                && !machine.is_looked_at()
                 && let Err(words) = self.keep(&machine, Durability::Handed).await
             {
                 let _taken = machine.feed(self.now_ms(), Outcome::RecordFailed(words));
                 continue;
             }
+            let cancel = self.cancel.clone();
             let outcome = tokio::select! {
                 biased;
-                () = self.cancel.fired() => Outcome::Cancelled,
+                () = cancel.fired(), if !self.cancelled => {
+                    Outcome::Cancelled
+                }
+                // What a model has written came before its reply.
+                Some(wrote) = async { written.as_mut()?.recv().await } => wrote,
                 Some(outcome) = self.joined() => outcome,
             };
+            self.cancelled |= matches!(outcome, Outcome::Cancelled);
             if let Some(outcome) = left_open(outcome, pauses) {
                 self.feed(&mut machine, outcome);
             }
@@ -271,12 +303,38 @@ impl Driver {
                     }
                     self.watch.notify(&event);
                 }
-                Step::CallModel { call, request, timeout_ms } => {
+                Step::CallModel { call, request, timeout_ms, release } => {
                     let context = self.model_context(timeout_ms);
                     let model = Arc::clone(&self.model);
+                    let (sink, hold) = stream::open(call, &release, &self.watch, &self.wrote);
+                    self.hold = hold;
                     self.start(
                         Owed::Reply(call),
-                        model::call(model, call, request, context, self.watch.clone()),
+                        model::call(model, call, request, context, self.watch.clone(), sink),
+                    );
+                }
+                Step::Release { call, text, last } => self.release(call, &text, last),
+                Step::Intercept { passage, seat, occasion } => {
+                    let (owed, timeout) = (Owed::Verdict(passage, seat), self.interceptor_timeout());
+                    let heard = self.interceptors.get(seat as usize).cloned();
+                    let (cancel, watch) = (self.cancel.clone(), self.watch.clone());
+                    self.start(
+                        owed,
+                        intercept::intercept(heard, passage, seat, occasion, timeout, cancel, watch),
+                    );
+                }
+                Step::Identify { passage, provider, occasion } => {
+                    let name = self.identity.as_ref().filter(|identity| identity.name() == provider);
+                    let name = name.and_then(|identity| identity.of(&occasion));
+                    // Refused only where the run has ended, and then this step does not come.
+                    let _taken = machine.feed(self.now_ms(), Outcome::Identified { passage, name });
+                }
+                Step::Consult { passage, consultation } => {
+                    let (consultant, watch) = (self.consultant.clone(), self.watch.clone());
+                    let left = Duration::from_secs(APPROVAL_TTL_S);
+                    self.start(
+                        Owed::Resolution(passage),
+                        intercept::consult(consultant, passage, consultation, left, watch),
                     );
                 }
                 Step::Resolve { call, tool: name, arguments } => {
@@ -326,6 +384,21 @@ impl Driver {
                 Step::Done(ending) => return Some(ending),
             }
         }
+    }
+
+    fn release(&mut self, call: ModelCallId, text: &str, last: bool) {
+        let Some(mut hold) = self.hold.take().filter(|hold| hold.call() == call) else { return };
+        hold.release(text);
+        if last {
+            hold.finish();
+        } else {
+            self.hold = Some(hold);
+        }
+    }
+
+    /// A run that is cancelled ends soon, and whoever is told of its end has no more time than its tasks.
+    fn interceptor_timeout(&self) -> Duration {
+        if self.cancelled { Duration::from_millis(SHUTDOWN_GRACE_MS) } else { self.judge_timeout }
     }
 
     fn model_context(&self, timeout_ms: u64) -> probity_contract::ModelContext {

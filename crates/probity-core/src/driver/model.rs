@@ -1,4 +1,5 @@
-//! Drives one model call: passes its deltas on as they come, and its reply only when it is complete.
+//! Drives one model call: passes its deltas on as they come, unless somebody looks at them first, and its reply only when it
+//! is complete.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,21 +9,24 @@ use probity_contract::{
     Event, Model, ModelCallId, ModelContext, ModelError, ModelErrorClass, ModelEvent, ModelReply,
     ModelRequest, ReplyPart, ReplyPartKind,
 };
-use probity_egress::{Redactor, SamePrincipal, egress_panic};
+use probity_egress::{SamePrincipal, egress_panic};
 
 use super::owned::Owned;
+use super::stream::Sink;
 use super::watch::Watch;
 use crate::run::Outcome;
 
+/// Drives the call `call`. `sink` takes what the model writes while it writes.
 pub(super) async fn call(
     model: Arc<dyn Model>,
     call: ModelCallId,
     request: ModelRequest,
     context: ModelContext,
     watch: Watch,
+    sink: Sink,
 ) -> Outcome {
     let timeout = context.timeout;
-    let deltas = Arc::new(Mutex::new(Some(Deltas::new(call, watch.clone()))));
+    let deltas = Arc::new(Mutex::new(Some(sink)));
     let started = tokio::time::Instant::now();
     // A task of its own: a client that blocks its thread must not take the deadline with it.
     let collected = Owned::spawn(collect(model, request, context, Arc::clone(&deltas)));
@@ -53,9 +57,9 @@ pub(super) async fn call(
     Outcome::ModelReplied { call, result }
 }
 
-type SharedDeltas = Arc<Mutex<Option<Deltas>>>;
+type SharedDeltas = Arc<Mutex<Option<Sink>>>;
 
-fn lock(deltas: &SharedDeltas) -> std::sync::MutexGuard<'_, Option<Deltas>> {
+fn lock(deltas: &SharedDeltas) -> std::sync::MutexGuard<'_, Option<Sink>> {
     deltas.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -114,56 +118,4 @@ fn part_bytes(part: &ReplyPart) -> usize {
         ReplyPartKind::Opaque => 0,
     };
     PART_BYTES + words + part.native.as_ref().map_or(0, |native| native.value.to_string().len())
-}
-
-/// The deltas of one call on their way to the observer, each through the credential pass.
-///
-/// The pass runs over the joined text, not over single deltas, so that a credential which is split between two of them
-/// is still found.
-struct Deltas {
-    call: ModelCallId,
-    watch: Watch,
-    text: Redactor<SamePrincipal>,
-    /// Of the reasoning under way; its end is held back and belongs before the text that follows.
-    reasoning: Option<Redactor<SamePrincipal>>,
-}
-
-impl Deltas {
-    fn new(call: ModelCallId, watch: Watch) -> Self {
-        Self { call, watch, text: Redactor::new(), reasoning: None }
-    }
-
-    fn text(&mut self, delta: &str) {
-        if self.watch.has_observer() {
-            self.end_reasoning();
-            let delta = self.text.push(delta);
-            if !delta.is_empty() {
-                self.watch.notify(&Event::Text { call: self.call, delta });
-            }
-        }
-    }
-
-    fn reasoning(&mut self, delta: &str) {
-        if self.watch.has_observer() {
-            let delta = self.reasoning.get_or_insert_with(Redactor::new).push(delta);
-            if !delta.is_empty() {
-                self.watch.notify(&Event::Reasoning { call: self.call, delta });
-            }
-        }
-    }
-
-    fn end_reasoning(&mut self) {
-        let delta = self.reasoning.take().map(Redactor::finish);
-        if let Some(delta) = delta.filter(|delta| !delta.is_empty()) {
-            self.watch.notify(&Event::Reasoning { call: self.call, delta });
-        }
-    }
-
-    fn flush(mut self) {
-        self.end_reasoning();
-        let text = self.text.finish();
-        if !text.is_empty() {
-            self.watch.notify(&Event::Text { call: self.call, delta: text });
-        }
-    }
 }

@@ -2,6 +2,7 @@ use probity_contract::{
     Answer, CallId, Digest, ModelCallId, ModelError, ModelErrorClass, Seat, ToolError, ToolErrorClass,
 };
 
+use crate::boundary::{Consulted, Heard};
 use crate::run::Outcome;
 
 /// The outcome that a task at work will bring.
@@ -13,6 +14,8 @@ pub(super) enum Owed {
     Answer(CallId, Digest),
     Result(CallId),
     Reconciled(CallId),
+    Verdict(u64, u32),
+    Resolution(u64),
 }
 
 impl Owed {
@@ -35,6 +38,8 @@ impl Owed {
                 let result = Err(ToolError::new(ToolErrorClass::Panicked, words));
                 Outcome::Reconciled { call, result }
             }
+            Self::Verdict(passage, seat) => Outcome::Intercepted { passage, seat, heard: Heard::Failed },
+            Self::Resolution(passage) => Outcome::Consulted { passage, resolution: Consulted::Failed },
             Self::Result(call) => {
                 let result = Err(ToolError::new(ToolErrorClass::Panicked, words));
                 Outcome::ToolFinished { call, result, output_bytes: 0, ran_ms: 0 }

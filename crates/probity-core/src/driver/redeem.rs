@@ -44,7 +44,7 @@ pub(super) async fn redeem(
     if let Err(RedeemError::Failed(words)) = &result {
         let line = one_line_untrusted(words, THROWN_LINE_CHARS_MAX);
         let seat = Some(Seat::ExecuteRecheck);
-        let who = Broken { call: call.id(), tool: call.tool(), seat, who: "redeemer" };
+        let who = Broken { call: Some(call.id()), tool: Some(call.tool()), seat, who: "redeemer" };
         watch.failed(&who, "error", &line);
     }
     result

@@ -33,7 +33,8 @@ pub(super) async fn resolve(
     let result = bounded(targets, timeout, "tell what the call touches").await.unwrap_or_else(|broken| {
         let line = one_line_untrusted(&broken.message, THROWN_LINE_CHARS_MAX);
         let class = if broken.class == ToolErrorClass::Panicked { "panic" } else { "timeout" };
-        let who = Broken { call, tool: &name, seat: Some(Seat::Targets), who: name.as_str() };
+        let who =
+            Broken { call: Some(call), tool: Some(&name), seat: Some(Seat::Targets), who: name.as_str() };
         watch.failed(&who, class, &line);
         Err(broken)
     });
@@ -132,7 +133,7 @@ pub(super) async fn reconcile(
     let result = bounded(asked, timeout, "tell what became of the call").await.unwrap_or_else(|broken| {
         let line = one_line_untrusted(&broken.message, THROWN_LINE_CHARS_MAX);
         let class = if broken.class == ToolErrorClass::Panicked { "panic" } else { "timeout" };
-        let who = Broken { call, tool: &name, seat: None, who: name.as_str() };
+        let who = Broken { call: Some(call), tool: Some(&name), seat: None, who: name.as_str() };
         watch.failed(&who, class, &line);
         Err(broken)
     });

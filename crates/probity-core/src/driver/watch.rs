@@ -29,10 +29,10 @@ struct Shared {
     reports: Mutex<JoinSet<()>>,
 }
 
-/// Which part failed, and at which call.
+/// Which part failed, and at which call where it was about one.
 pub(super) struct Broken<'a> {
-    pub(super) call: CallId,
-    pub(super) tool: &'a ToolName,
+    pub(super) call: Option<CallId>,
+    pub(super) tool: Option<&'a ToolName>,
     pub(super) seat: Option<Seat>,
     pub(super) who: &'a str,
 }
@@ -73,8 +73,8 @@ impl Watch {
         let failure = Failure {
             phase: "hook",
             seat: broken.seat,
-            call: Some(broken.call),
-            tool: Some(one_line_untrusted(broken.tool.as_str(), NAME_CHARS_MAX)),
+            call: broken.call,
+            tool: broken.tool.map(|tool| one_line_untrusted(tool.as_str(), NAME_CHARS_MAX)),
             who: extension_words(broken.who, NAME_CHARS_MAX),
             class,
             text: text.clone(),

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use probity_contract::{
     Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant, Judgement,
-    Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName,
+    Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName, ToolOutcomeKind,
 };
 use probity_egress::{Egress, SamePrincipal};
 use serde::{Deserialize, Serialize};
 
 use super::words;
+use crate::boundary::Fold;
 
 /// A proposed call and how far it has come.
 ///
@@ -52,10 +53,36 @@ pub(crate) struct RefusedForGood {
     pub(crate) reason: String,
 }
 
+/// Arguments that interceptors look at before they are frozen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Looking {
+    pub(crate) fold: Fold,
+    pub(crate) tool: ToolName,
+    pub(crate) arguments: Arguments,
+}
+
+/// A result that interceptors look at before the model reads it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Returning {
+    pub(crate) fold: Fold,
+    pub(crate) settled: Settled,
+    pub(crate) came: Came,
+}
+
+/// How a result came: from the tool, or from the tool when it was asked afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Came {
+    Back { outcome: ToolOutcomeKind, output_bytes: u64, ran_ms: u64 },
+    Reconciled,
+}
+
 /// Where a call stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stage {
+    /// Interceptors shall look at its arguments.
+    Looking(Box<Looking>),
     /// The tool shall tell what the call touches.
     Resolving { tool: ToolName, arguments: Arguments },
     /// The policies shall judge.
@@ -76,10 +103,34 @@ pub(crate) enum Stage {
     Permitted,
     /// The tool has the permit.
     Running,
+    /// Interceptors shall look at its result.
+    Returning(Box<Returning>),
     /// The tool shall tell what became of it.
     Reconciling(Reconciling),
     /// There is a result, or a reason why there is none.
     Settled(Settled),
+}
+
+impl Stage {
+    /// The passage that the call waits for.
+    pub(crate) fn fold_mut(&mut self) -> Option<&mut Fold> {
+        match self {
+            Self::Looking(looking) => Some(&mut looking.fold),
+            Self::Returning(returning) => Some(&mut returning.fold),
+            Self::Resolving { .. }
+            | Self::Judging
+            | Self::Inheriting
+            | Self::Asking
+            | Self::Cleared
+            | Self::Reresolving
+            | Self::Rechecking
+            | Self::Redeeming
+            | Self::Permitted
+            | Self::Running
+            | Self::Reconciling(_)
+            | Self::Settled(_) => None,
+        }
+    }
 }
 
 /// A call of which nothing was heard.
@@ -144,6 +195,7 @@ impl Call {
                 | Stage::Redeeming
                 | Stage::Permitted
                 | Stage::Running
+                | Stage::Returning(_)
                 | Stage::Reconciling(_)
         )
     }
@@ -155,7 +207,9 @@ impl Call {
             Stage::Judging => Some(Seat::Adjudicate),
             Stage::Inheriting => Some(Seat::Inherited),
             Stage::Rechecking => Some(Seat::ExecuteRecheck),
-            Stage::Resolving { .. }
+            Stage::Looking(_)
+            | Stage::Returning(_)
+            | Stage::Resolving { .. }
             | Stage::Asking
             | Stage::Cleared
             | Stage::Reresolving
@@ -231,11 +285,11 @@ impl Call {
     }
 
     /// Puts other arguments in place of those that were judged: nothing of what was said of the call holds any more.
-    pub(crate) fn edit(&mut self, tool: ToolName, arguments: Arguments) {
+    pub(crate) fn edit(&mut self, stage: Stage) {
         self.edits += 1;
         (self.frozen, self.question, self.grant, self.hearing) = (None, None, None, None);
         self.allowed_by.clear();
-        self.enter(Stage::Resolving { tool, arguments });
+        self.enter(stage);
     }
 
     /// Makes the permit from the finished hearing, and tells which question's approval it uses up.

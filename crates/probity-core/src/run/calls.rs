@@ -5,6 +5,7 @@ use std::sync::Arc;
 use probity_contract::{CallId, LimitKind};
 
 use super::call::{Call, Stage};
+use super::passing::passage_step;
 use super::{Phase, Run, Step, Unexpected};
 
 impl Run {
@@ -15,6 +16,9 @@ impl Run {
     /// Moves all calls as far as they go without an outcome, and the run on when all are settled.
     pub(super) fn progress_calls(&mut self) {
         let ids: Vec<CallId> = self.state.calls.keys().copied().collect();
+        for id in &ids {
+            self.progress_passage(*id);
+        }
         for id in &ids {
             self.take_place(*id);
         }
@@ -32,6 +36,11 @@ impl Run {
     }
 
     pub(super) fn hand_out_call_step(&mut self) -> Option<Step> {
+        let settings = &self.state.spec.boundary;
+        let mut calls = self.state.calls.values_mut();
+        if let Some(step) = calls.find_map(|call| passage_step(call.stage.fold_mut()?, settings)) {
+            return Some(step);
+        }
         let now = self.state.ledger.now_ms();
         let limits = &self.state.spec.limits;
         let timeout_ms = self.state.spent.time_for(limits, limits.tool_timeout_ms, now);
@@ -59,7 +68,9 @@ impl Run {
                     call.take_permit().map(|permit| Step::RunTool { permit, timeout_ms })
                 }
                 (
-                    Stage::Judging
+                    Stage::Looking(_)
+                    | Stage::Returning(_)
+                    | Stage::Judging
                     | Stage::Inheriting
                     | Stage::Reresolving
                     | Stage::Rechecking

@@ -264,7 +264,12 @@ impl Run {
             false => Err("the arguments were changed too often".to_owned()),
         };
         match checked {
-            Ok(arguments) => self.call_mut(id)?.edit(tool, arguments),
+            Ok(arguments) => {
+                let provider_id = self.call_mut(id)?.provider_id.clone();
+                // A changed call is a new one, for interceptors as well.
+                let stage = self.look_at_call(id, &provider_id, tool, arguments);
+                self.call_mut(id)?.edit(stage);
+            }
             Err(why) => {
                 let reason = words::line(&why).as_str().to_owned();
                 self.deny(id, words::denial(DenialCode::EditRefused, Seat::EditRecheck, reason));

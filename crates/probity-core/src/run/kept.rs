@@ -1,7 +1,7 @@
 //! What a record that keeps no full content keeps of the words that stand in its facts.
 
 use probity_contract::{
-    Body, ContentSetting, Ending, Fact, Opinion, PartId, Said, Stop, Target, ToolName, Verdict,
+    Body, ContentSetting, Ending, Fact, Intercepted, Opinion, PartId, Said, Stop, Target, ToolName, Verdict,
 };
 use probity_egress::{SamePrincipal, egress_text, egress_value};
 use serde_json::Value;
@@ -66,6 +66,9 @@ impl Keeps {
                     self.id(word);
                 }
             }
+            // An interceptor's reason is its own word; what it refuses is referred to.
+            Fact::Intercepted(row) => self.row(row),
+            Fact::Ended { ending: Ending::MessageDenied(denied), .. } => self.words(&mut denied.reason),
             Fact::CallProposed { provider_id, tool, .. } => {
                 self.id(provider_id);
                 self.id(tool);
@@ -92,6 +95,8 @@ impl Keeps {
             | Fact::ToolStarted { .. }
             | Fact::ToolFinished { .. }
             | Fact::Reconciled { .. }
+            | Fact::ItemReplaced { .. }
+            | Fact::ReplyRefused { .. }
             | Fact::LimitHit { .. }
             | Fact::Ended { .. } => {}
         }
@@ -127,6 +132,13 @@ impl Keeps {
             | Said::Failed(reason) => self.words(reason),
             Said::Verdict(Verdict::Abstain) | Said::Cancelled => {}
         }
+    }
+
+    fn row(self, row: &mut Intercepted) {
+        for said in &mut row.verdicts {
+            said.reason.iter_mut().for_each(|reason| self.words(reason));
+        }
+        row.verdict = row.verdict.map_reasons(|reason| self.words(reason));
     }
 
     fn target(self, target: &mut Target) {

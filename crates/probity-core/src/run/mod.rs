@@ -6,10 +6,13 @@
 //! stored, replayed or tested without a runtime, and each way of running it would be a loop of its own.
 
 mod call;
+mod call_passing;
 mod calls;
 mod judging;
 mod kept;
 mod ledger;
+mod messages;
+mod passing;
 mod places;
 mod resuming;
 mod settling;
@@ -35,10 +38,11 @@ pub use resuming::{LeftBehind, ResumeError, Resumption};
 pub use snapshot::{Snapshot, SnapshotError};
 pub(crate) use spec::Schemas;
 pub use spec::{FirstItem, RunSpec, SpecError};
-pub use step::{Outcome, Step, Unexpected};
+pub use step::{Outcome, Release, Step, Unexpected};
 
 use call::{Call, RefusedForGood};
 use ledger::{Ledger, Reserved, Spent};
+use passing::{Passing, Written};
 
 /// Code points of a run's title in its record.
 const TITLE_CHARS_MAX: usize = 80;
@@ -61,6 +65,10 @@ pub struct Run {
     events: VecDeque<Event>,
     // Whether it was read back and its calls were not made whole yet.
     as_stored: bool,
+    // What the model is writing, where it is looked at in pieces.
+    written: Written,
+    // Texts that may go out.
+    releases: VecDeque<Step>,
 }
 
 /// Its id and how it ended, and nothing that was said in it.
@@ -98,6 +106,12 @@ struct RunState {
     // Since when the run only waits for people.
     waiting_since_ms: Option<u64>,
     answer: Option<ItemId>,
+    // What is being looked at of the run as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passing: Option<Box<Passing>>,
+    // How many passages there were.
+    #[serde(default)]
+    next_passage: u64,
     // Whether `Done` was handed out. Until then the record of the end is not known to be written.
     done: bool,
 }
@@ -106,6 +120,11 @@ struct RunState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Phase {
+    /// What it was given comes in, item by item.
+    Opening {
+        // Whether whoever is heard at the start was told.
+        told: bool,
+    },
     /// The model shall be asked next; with a limit, for the last time and without tools.
     Turn { wrap_up: Option<probity_contract::LimitKind> },
     /// The model was asked.
@@ -118,6 +137,8 @@ enum Phase {
     },
     /// The calls of the last reply are on their way.
     Calls,
+    /// It has ended, and whoever is heard at the end is told.
+    Closing,
     /// It is over.
     Ended(Ending),
 }
@@ -126,7 +147,15 @@ impl TryFrom<RunState> for Run {
     type Error = SpecError;
     fn try_from(state: RunState) -> Result<Self, SpecError> {
         let schemas = Arc::new(state.spec.check()?);
-        Ok(Self { state, schemas, changed: true, events: VecDeque::new(), as_stored: true })
+        Ok(Self {
+            state,
+            schemas,
+            changed: true,
+            events: VecDeque::new(),
+            as_stored: true,
+            written: Written::default(),
+            releases: VecDeque::new(),
+        })
     }
 }
 
@@ -158,16 +187,26 @@ impl Run {
             remembered: Vec::new(),
             refused_for_good: Vec::new(),
             output_retries: 0,
-            phase: Phase::Turn { wrap_up: None },
+            phase: Phase::Opening { told: false },
             surplus: Vec::new(),
             calls: BTreeMap::new(),
             calls_withheld: false,
             waiting_since_ms: None,
             answer: None,
+            passing: None,
+            next_passage: 0,
             done: false,
             spec,
         };
-        let mut run = Self { state, schemas, changed: true, events: VecDeque::new(), as_stored: false };
+        let mut run = Self {
+            state,
+            schemas,
+            changed: true,
+            events: VecDeque::new(),
+            as_stored: false,
+            written: Written::default(),
+            releases: VecDeque::new(),
+        };
         run.open();
         Ok(run)
     }
@@ -195,9 +234,7 @@ impl Run {
             started_at_unix_ms: spec.started_at_unix_ms,
         };
         self.state.ledger.fact(Fact::RunStarted(Box::new(started)));
-        for first in std::mem::take(&mut self.state.spec.items) {
-            self.add_item(first.origin, first.label, first.content);
-        }
+        self.progress_opening();
     }
 
     /// The next thing to do, or `None` while everything that could be done waits for an outcome.
@@ -216,21 +253,46 @@ impl Run {
         if let Some(event) = self.events.pop_front() {
             return Some(Step::Notify(event));
         }
+        if let Some(release) = self.releases.pop_front() {
+            return Some(release);
+        }
+        if let Some(step) = self.hand_out_passage() {
+            return Some(step);
+        }
         self.hand_out()
     }
 
     fn progress(&mut self) {
+        loop {
+            let before = self.state.next_passage;
+            self.progress_passing();
+            if self.state.passing.is_none() {
+                self.progress_phase();
+            }
+            // A passage that waits for nobody is over at once, and what follows may begin another.
+            if self.state.next_passage == before {
+                return;
+            }
+        }
+    }
+
+    fn progress_phase(&mut self) {
         match self.state.phase {
+            Phase::Opening { .. } => {
+                self.progress_opening();
+                if let Phase::Turn { wrap_up } = self.state.phase {
+                    self.begin_model_call(wrap_up);
+                }
+            }
             Phase::Turn { wrap_up } => self.begin_model_call(wrap_up),
             Phase::Calls if std::mem::take(&mut self.changed) => self.progress_calls(),
-            Phase::Calls => {}
-            Phase::Model { .. } | Phase::Ended(_) => {}
+            Phase::Calls | Phase::Model { .. } | Phase::Closing | Phase::Ended(_) => {}
         }
     }
 
     fn hand_out(&mut self) -> Option<Step> {
         match &self.state.phase {
-            Phase::Turn { .. } => None,
+            Phase::Opening { .. } | Phase::Turn { .. } | Phase::Closing => None,
             Phase::Model { sent: true, .. } => None,
             Phase::Model { sent: false, .. } => self.hand_out_model_call(),
             Phase::Calls => self.hand_out_call_step(),
@@ -268,6 +330,7 @@ impl Run {
     /// that goes on with the driver it had must not be taken over.
     pub fn abandon_outstanding(&mut self) {
         self.restore_calls();
+        self.look_anew();
         if let Phase::Model { sent, .. } = &mut self.state.phase {
             *sent = false;
         }
@@ -279,6 +342,10 @@ impl Run {
     fn take_outcome(&mut self, outcome: Outcome) -> Result<(), Unexpected> {
         match outcome {
             Outcome::ModelReplied { call, result } => self.model_replied(call, result)?,
+            Outcome::ModelWrote { call, text } => self.model_wrote(call, &text)?,
+            Outcome::Intercepted { passage, seat, heard } => self.intercepted(passage, seat, heard)?,
+            Outcome::Identified { passage, name } => self.identified(passage, name)?,
+            Outcome::Consulted { passage, resolution } => self.consulted(passage, resolution)?,
             Outcome::Resolved { call, result } => self.resolved(call, result)?,
             Outcome::Judged { call, seat, opinions } => self.judged(call, seat, opinions)?,
             Outcome::Answered { call, binding, answer } => self.answered(call, binding, answer)?,
@@ -311,7 +378,11 @@ impl Run {
     pub const fn ending(&self) -> Option<&Ending> {
         match &self.state.phase {
             Phase::Ended(ending) => Some(ending),
-            Phase::Turn { .. } | Phase::Model { .. } | Phase::Calls => None,
+            Phase::Opening { .. }
+            | Phase::Turn { .. }
+            | Phase::Model { .. }
+            | Phase::Calls
+            | Phase::Closing => None,
         }
     }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Fact, ItemId, Limits, ModelCallId,
-    ModelName, PartId, PendingCall, PolicyName, PrincipalId, RunId, Seat, ToolName, ToolOutcomeKind,
-    ToolSpec, Usage,
+    Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Fact, InterceptorName, ItemId, Limits,
+    ModelCallId, ModelName, PartId, PendingCall, PolicyName, PrincipalId, RunId, Seat, ToolName,
+    ToolOutcomeKind, ToolSpec, Usage,
 };
 
 use super::call::{Call, Settled, Stage};
@@ -79,6 +79,10 @@ impl LeftBehind {
                 self.usage = self.usage.plus(usage);
                 self.model_calls_ended.push(*call);
             }
+            Some(Fact::ReplyRefused { call, usage }) => {
+                self.usage = self.usage.plus(usage);
+                self.model_calls_ended.push(*call);
+            }
             Some(Fact::ModelFailed { call, .. }) => self.model_calls_ended.push(*call),
             Some(Fact::ToolFinished { call, outcome, output, .. }) => {
                 let is_error = *outcome != ToolOutcomeKind::Succeeded;
@@ -137,6 +141,9 @@ pub enum ResumeError {
     /// Somebody who was to be heard is not there any more.
     #[error("take up the run: the policy `{0}` judged it before and is gone")]
     PolicyGone(PolicyName),
+    /// Somebody who looked at what passes is not there any more.
+    #[error("take up the run: the interceptor `{0}` looked at it before and is gone")]
+    InterceptorGone(InterceptorName),
     /// An effect stands in the record behind the checkpoint: there is a later one.
     #[error(
         "take up the run: call {0} has had an effect since this checkpoint, so there must be a later one"
@@ -161,6 +168,9 @@ impl ResumeError {
             Self::OtherModel { .. } => "take it up with the model that it was started with",
             Self::PolicyGone(_) => {
                 "give the task that policy again; a run that goes on may only be judged more strictly"
+            }
+            Self::InterceptorGone(_) => {
+                "give the task that interceptor again, at the points at which it was heard"
             }
             Self::Older(_) => "take up the last checkpoint of the run",
             Self::Ended => "start the task again",
@@ -196,6 +206,7 @@ impl Run {
             tools: tools.values().flatten().cloned().collect(),
         });
         self.take_results(&resumption.left_behind);
+        self.state.spec.boundary = spec.boundary.clone();
         // By the effects that the tools had when they were started.
         self.abandon_outstanding();
         self.take_tools(tools)?;
@@ -274,7 +285,10 @@ impl Run {
                 return Err(ResumeError::PolicyGone(gone.clone()));
             }
         }
-        Ok(())
+        match stored.boundary.lost_in(&spec.boundary) {
+            Some(gone) => Err(ResumeError::InterceptorGone(gone.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Every start of a tool that may change something is kept in a checkpoint before the tool has its permit. One that this

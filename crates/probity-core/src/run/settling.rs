@@ -8,7 +8,7 @@ use probity_contract::{
 };
 use probity_egress::one_line_untrusted;
 
-use super::call::{Reconciling, Settled, Stage};
+use super::call::{Came, Reconciling, Settled, Stage};
 use super::{Run, Unexpected, words};
 
 /// Code points of a call's arguments and of a tool's result in an event.
@@ -39,7 +39,13 @@ impl Run {
             }
         };
         let reconciles = self.state.spec.tool(&tool).is_some_and(|tool| tool.effect == Effect::Reconcile);
-        self.finish(id, settled, outcome, output_bytes, ran_ms);
+        let came = Came::Back { outcome, output_bytes, ran_ms };
+        if matches!(outcome, ToolOutcomeKind::Unknown(_)) {
+            // The engine's own words: there is no result that anybody could look at.
+            self.take_result(id, settled, came);
+        } else {
+            self.look_at_result(id, settled, came);
+        }
         if reconciles && matches!(outcome, ToolOutcomeKind::Unknown(_)) {
             self.reconcile(id, false);
         }
@@ -80,10 +86,27 @@ impl Run {
         };
         self.state.ledger.fact(Fact::Reconciled { call: id, found });
         match settled {
+            Some(settled) if found == ReconciledKind::Done => {
+                self.look_at_result(id, settled, Came::Reconciled);
+            }
             Some(settled) => self.call_mut(id)?.enter(Stage::Settled(settled)),
             None => self.judge_again(id),
         }
         Ok(())
+    }
+
+    /// Settles a call with what may be read of it.
+    pub(super) fn take_result(&mut self, id: CallId, settled: Settled, came: Came) {
+        match came {
+            Came::Back { outcome, output_bytes, ran_ms } => {
+                self.finish(id, settled, outcome, output_bytes, ran_ms);
+            }
+            Came::Reconciled => {
+                if let Some(call) = self.state.calls.get_mut(&id) {
+                    call.enter(Stage::Settled(settled));
+                }
+            }
+        }
     }
 
     fn finish(
@@ -134,6 +157,8 @@ impl Run {
                 | Stage::Rechecking
                 | Stage::Redeeming
                 | Stage::Permitted
+                | Stage::Looking(_)
+                | Stage::Returning(_)
                 | Stage::Running => Settled {
                     text: Arc::from(words::not_run(false).as_str()),
                     is_error: true,
@@ -182,7 +207,8 @@ impl Run {
                     let outcome = ToolOutcomeKind::Failed(ToolErrorClass::Unavailable);
                     self.finish(id, not_run, outcome, 0, 0);
                 }
-                Stage::Resolving { .. }
+                Stage::Looking(_)
+                | Stage::Resolving { .. }
                 | Stage::Judging
                 | Stage::Inheriting
                 | Stage::Asking
@@ -194,6 +220,8 @@ impl Run {
                         call.enter(Stage::Settled(not_run));
                     }
                 }
+                // The tool came back, and nobody has said that the model may read it.
+                Stage::Returning(returning) => self.take_unseen(id, returning.came),
                 Stage::Reconciling(reconciling) => {
                     if let Some(call) = self.state.calls.get_mut(&id) {
                         call.enter(Stage::Settled(reconciling.otherwise));

@@ -11,6 +11,7 @@ use probity_contract::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::boundary::BoundarySettings;
 use crate::schema::{Schema, SchemaError};
 
 /// The plain data of a task. Two runs with equal specs and equal outcomes have equal records.
@@ -36,6 +37,9 @@ pub struct RunSpec {
     pub principals_above: Vec<PrincipalId>,
     /// The policies that must be heard: the task's own (where there is none, no tool runs), and those of the tasks above.
     pub bench: Bench,
+    /// Who looks at what passes, and where.
+    #[serde(default)]
+    pub boundary: BoundarySettings,
     /// What may be spent.
     pub limits: Limits,
     /// How much the model reads of a denial.

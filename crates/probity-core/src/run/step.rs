@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, Arguments, CallId, Digest, Emission, Ending, Event, FrozenCall, ModelCallId, ModelError,
-    ModelReply, ModelRequest, Opinion, PendingCall, Permit, PolicyName, Reconciled, RedeemError, Redemption,
-    Said, Seat, ToolError, ToolName, ToolOutput, Touches,
+    Answer, Arguments, CallId, Consultation, Digest, Emission, Ending, Event, FrozenCall, ModelCallId,
+    ModelError, ModelReply, ModelRequest, Occasion, Opinion, PendingCall, Permit, PolicyName, Reconciled,
+    RedeemError, Redemption, Said, Seat, ToolError, ToolName, ToolOutput, Touches, Window,
 };
+
+use crate::boundary::{Consulted, Heard};
 
 /// One thing for the driver to do.
 #[derive(Debug)]
@@ -30,6 +32,42 @@ pub enum Step {
         request: ModelRequest,
         /// Milliseconds that it may take.
         timeout_ms: u64,
+        /// What becomes of what it writes while it writes.
+        release: Release,
+    },
+    /// Let this text of the model out, which was held. No outcome.
+    Release {
+        /// Which model call.
+        call: ModelCallId,
+        /// The text.
+        text: String,
+        /// Whether nothing more of the call comes.
+        last: bool,
+    },
+    /// Have an interceptor look at an occasion. Feed [`Outcome::Intercepted`].
+    Intercept {
+        /// Which passage.
+        passage: u64,
+        /// Who, by the order of registration.
+        seat: u32,
+        /// What it sees.
+        occasion: Occasion,
+    },
+    /// Have the deployment name what passes. Feed [`Outcome::Identified`].
+    Identify {
+        /// Which passage.
+        passage: u64,
+        /// Who names it.
+        provider: String,
+        /// What passes.
+        occasion: Occasion,
+    },
+    /// Ask whether a deny shall be lifted. Feed [`Outcome::Consulted`].
+    Consult {
+        /// Which passage.
+        passage: u64,
+        /// The question.
+        consultation: Consultation,
     },
     /// Ask the tool what the call touches. Feed [`Outcome::Resolved`].
     Resolve {
@@ -76,6 +114,17 @@ pub enum Step {
     Done(Ending),
 }
 
+/// What becomes of what a model writes while it writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Release {
+    /// It goes to the observers at once.
+    AsItComes,
+    /// It is held; [`Step::Release`] says what may go out.
+    Held,
+    /// It is held, and comes to the machine in pieces that fit all these windows. The last piece comes with the reply only.
+    Pieces(Vec<Window>),
+}
+
 /// What became of a step.
 #[derive(Debug)]
 pub enum Outcome {
@@ -85,6 +134,37 @@ pub enum Outcome {
         call: ModelCallId,
         /// The complete reply, or why there is none.
         result: Result<ModelReply, ModelError>,
+    },
+    /// The model wrote so much more that it can be judged; only where the step said so, in the order in which it was
+    /// written, and before [`Outcome::ModelReplied`].
+    ModelWrote {
+        /// Which call.
+        call: ModelCallId,
+        /// What was added.
+        text: String,
+    },
+    /// An interceptor has looked, or could not.
+    Intercepted {
+        /// Which passage.
+        passage: u64,
+        /// Who.
+        seat: u32,
+        /// What it said.
+        heard: Heard,
+    },
+    /// Somebody has decided whether a deny shall be lifted, or could not.
+    Consulted {
+        /// Which passage.
+        passage: u64,
+        /// What was decided.
+        resolution: Consulted,
+    },
+    /// What passes was named.
+    Identified {
+        /// Which passage.
+        passage: u64,
+        /// The name; `None` where it could not be.
+        name: Option<String>,
     },
     /// The tool told what the call touches, or could not.
     Resolved {

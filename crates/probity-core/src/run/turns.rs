@@ -10,17 +10,26 @@ use probity_contract::{
 };
 use probity_egress::{Egress, SamePrincipal, bounded_summary, egress_text};
 
+use serde::{Deserialize, Serialize};
+
 use super::call::{Call, Settled, Stage};
+use super::passing::Arrived;
 use super::{Phase, Run, Step, Unexpected, words};
 
 /// Code points of a model's failure in the record and in events.
 const MODEL_ERROR_CHARS_MAX: usize = 500;
 
 /// Which limits a reply met: the one that made it the last, and the one that cut it off.
-#[derive(Debug, Clone, Copy)]
-struct Last {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Last {
     wrap_up: Option<LimitKind>,
     cut_by: Option<LimitKind>,
+}
+
+impl Last {
+    pub(super) const fn is_last(self) -> bool {
+        self.wrap_up.is_some()
+    }
 }
 
 impl Run {
@@ -37,6 +46,26 @@ impl Run {
         Arc::make_mut(&mut self.state.window).push(item);
         self.state.ledger.fact(Fact::ItemAdded { item: id, origin, label, body });
         id
+    }
+
+    /// Puts another content in the place of the item at `at` of the window, in this and all later windows. The label stays.
+    pub(super) fn replace_item(&mut self, at: usize, content: Content) {
+        let Some(old) = self.state.window.get(at).cloned() else { return };
+        let id = ItemId(self.state.next_item);
+        self.state.next_item += 1;
+        let body = self.record_content(&content);
+        let spent = &mut self.state.spent;
+        spent.window_bytes = spent.window_bytes.saturating_sub(content_bytes(&old.content));
+        spent.window_bytes += content_bytes(&content);
+        let (origin, label) = (old.origin, old.label.clone());
+        let item = Arc::new(Item { id, origin, label: label.clone(), content });
+        if let Some(place) = Arc::make_mut(&mut self.state.window).get_mut(at) {
+            *place = item;
+        }
+        // The next window is told from here on.
+        self.state.window_recorded = self.state.window_recorded.min(u32::try_from(at).unwrap_or(u32::MAX));
+        self.state.ledger.fact(Fact::ItemAdded { item: id, origin, label, body });
+        self.state.ledger.fact(Fact::ItemReplaced { item: old.id, by: id });
     }
 
     fn record_content(&mut self, content: &Content) -> Body {
@@ -63,6 +92,14 @@ impl Run {
 
     /// Asks the model next, or ends where a limit forbids it.
     pub(super) fn begin_model_call(&mut self, wrap_up: Option<LimitKind>) {
+        if self.state.passing.is_some() || self.look_at_window() {
+            return;
+        }
+        self.send_window(wrap_up);
+    }
+
+    /// Asks the model with the window as it is, which nobody has anything against.
+    pub(super) fn send_window(&mut self, wrap_up: Option<LimitKind>) {
         let state = &mut self.state;
         let now = state.ledger.now_ms();
         let spec = &state.spec;
@@ -125,7 +162,8 @@ impl Run {
         };
         let now = self.state.ledger.now_ms();
         let timeout_ms = self.state.spent.time_for(&spec.limits, spec.limits.model_timeout_ms, now);
-        Some(Step::CallModel { call, request, timeout_ms })
+        let release = self.release();
+        Some(Step::CallModel { call, request, timeout_ms, release })
     }
 
     pub(super) fn model_replied(
@@ -134,17 +172,31 @@ impl Run {
         result: Result<ModelReply, ModelError>,
     ) -> Result<(), Unexpected> {
         match self.state.phase {
-            Phase::Model { call: waiting, sent: true, wrap_up, imposed } if waiting == call => {
-                match result {
-                    Ok(reply) => {
-                        let cut_by = imposed.map(|left| left.limit).filter(|_| reply.stop == Stop::MaxTokens);
-                        self.take_reply(call, reply, Last { wrap_up, cut_by });
-                    }
-                    Err(error) => self.take_model_error(call, &error),
-                }
+            Phase::Model { call: waiting, sent: true, .. } if waiting == call => {
+                self.take_or_keep_model_end(call, result);
                 Ok(())
             }
-            Phase::Model { .. } | Phase::Turn { .. } | Phase::Calls | Phase::Ended(_) => Err(Unexpected),
+            Phase::Opening { .. }
+            | Phase::Model { .. }
+            | Phase::Turn { .. }
+            | Phase::Calls
+            | Phase::Closing
+            | Phase::Ended(_) => Err(Unexpected),
+        }
+    }
+
+    /// Takes the end of a model call whose text was let out as far as it may.
+    pub(super) fn take_model_end(&mut self, call: ModelCallId, result: Result<ModelReply, ModelError>) {
+        let Phase::Model { wrap_up, imposed, .. } = self.state.phase else { return };
+        match result {
+            Ok(reply) => {
+                let cut_by = imposed.map(|left| left.limit).filter(|_| reply.stop == Stop::MaxTokens);
+                self.look_at_reply(Arrived { by: call, reply, last: Last { wrap_up, cut_by } });
+            }
+            Err(error) => {
+                self.deny_rest(call);
+                self.take_model_error(call, &error);
+            }
         }
     }
 
@@ -163,8 +215,11 @@ impl Run {
         self.end(Ending::ModelFailed { class: error.class, error: text });
     }
 
-    fn take_reply(&mut self, by: ModelCallId, reply: ModelReply, last: Last) {
+    /// Takes a reply in that nobody has anything against: from here on it stands in the window.
+    pub(super) fn take_reply(&mut self, arrived: Arrived) {
+        let Arrived { by, reply, last } = arrived;
         let ModelReply { parts, stop, usage, model, response_id } = reply;
+        self.release_reply(by, &parts);
         let wrap_up = last.wrap_up;
         let label = self.state.label.clone();
         let parts: Arc<[ReplyPart]> = parts.into();
@@ -230,8 +285,12 @@ impl Run {
     fn propose(&mut self, by: ModelCallId, proposed: &ProposedCall, refusal: Option<&'static str>) {
         let id = self.record_proposal(by, proposed);
         let (provider_id, tool) = (proposed.provider_id.clone(), proposed.name.clone());
-        let stage = match refusal.map_or_else(|| self.understand(proposed), |why| Err(why.to_owned())) {
-            Ok(stage) => stage,
+        let understood = match refusal {
+            Some(why) => Err(why.to_owned()),
+            None => self.schemas.understand(&proposed.name, &proposed.arguments),
+        };
+        let stage = match understood {
+            Ok((name, arguments)) => self.look_at_call(id, &provider_id, name, arguments),
             Err(why) => {
                 let reason = words::rejected(&why);
                 let text = reason.as_str().to_owned();
@@ -242,11 +301,6 @@ impl Run {
             }
         };
         self.state.calls.insert(id, Call::new(id, provider_id, tool, stage));
-    }
-
-    fn understand(&self, proposed: &ProposedCall) -> Result<Stage, String> {
-        let understood = self.schemas.understand(&proposed.name, &proposed.arguments);
-        understood.map(|(tool, arguments)| Stage::Resolving { tool, arguments })
     }
 
     fn take_answer(&mut self, item: ItemId, parts: &[ReplyPart], stop: &Stop, last: Last) {
@@ -307,7 +361,19 @@ impl Run {
 
     /// Ends the run; every open call gets its result first, so that no id dangles.
     pub(super) fn end(&mut self, ending: Ending) {
+        self.drop_passing();
         self.close_open_calls(matches!(ending, Ending::Cancelled));
+        if self.state.phase != Phase::Closing && !matches!(ending, Ending::RecordFailed { .. }) {
+            self.state.phase = Phase::Closing;
+            if self.look_at_end(&ending) {
+                return;
+            }
+        }
+        self.write_end(ending);
+    }
+
+    /// Writes down how the run has ended; nothing comes behind it.
+    pub(super) fn write_end(&mut self, ending: Ending) {
         let (usage, cost_usd) = (self.usage(), self.cost_usd());
         self.state.ledger.fact(Fact::Ended {
             ending: ending.clone(),
@@ -327,6 +393,10 @@ impl Run {
     }
 
     pub(super) fn cancel(&mut self) {
+        if self.state.phase == Phase::Closing {
+            // It has ended; who was to be told of it is not waited for.
+            return self.close_at_once();
+        }
         self.end(Ending::Cancelled);
     }
 }
@@ -377,7 +447,7 @@ pub(crate) fn reply_text(parts: &[ReplyPart]) -> String {
     texts.collect()
 }
 
-fn content_bytes(content: &Content) -> u64 {
+pub(super) fn content_bytes(content: &Content) -> u64 {
     let bytes = match content {
         Content::Instructions(text)
         | Content::Person(text)

@@ -49,14 +49,19 @@ fn denied_because(denial: &Denial) -> Passed {
     let reason = line(&denial.reason);
     let words = Words::new().text("the call was denied and did not run");
     let words = match &denial.by {
-        Some(policy) => words.text(" (policy ").passed(&line(policy.as_str())).text(")"),
+        Some(policy) => {
+            let kind = if denial.code == DenialCode::Intercepted { " (interceptor " } else { " (policy " };
+            words.text(kind).passed(&line(policy.as_str())).text(")")
+        }
         None => words,
     };
     let words = words.text(": ").passed(&reason);
     match denial.code {
-        DenialCode::Policy | DenialCode::PersonRefused | DenialCode::NotCovered | DenialCode::NoPolicy => {
-            words.text(". Do not try the same call again.").done()
-        }
+        DenialCode::Policy
+        | DenialCode::Intercepted
+        | DenialCode::PersonRefused
+        | DenialCode::NotCovered
+        | DenialCode::NoPolicy => words.text(". Do not try the same call again.").done(),
         DenialCode::PolicyFailed
         | DenialCode::TargetsFailed
         | DenialCode::Incomplete
@@ -95,6 +100,21 @@ pub(crate) fn tool_failed(error: &ToolError, pure: bool) -> Passed {
         ToolErrorClass::Unavailable => "the tool could not be started and nothing was done: ",
     };
     Words::new().text(start).passed(&text).done()
+}
+
+/// What the model reads in place of a result that an interceptor has withheld.
+pub(crate) fn withheld(by: Option<&str>, reason: &str) -> Passed {
+    let words = Words::new().text("the tool came back, and its result was withheld");
+    let words = match by {
+        Some(name) => words.text(" (interceptor ").passed(&line(name)).text(")"),
+        None => words,
+    };
+    words.text(": ").passed(&line(reason)).text(". Do not try the same call again.").done()
+}
+
+/// What is told of a result that was still being looked at when the run ended.
+pub(crate) fn unseen() -> Passed {
+    Egress::fixed("the tool came back; the run has ended before its result could be read")
 }
 
 /// Why a call did not run when the run ended first.

@@ -34,6 +34,7 @@ fn run(id: &str) -> Run {
         bench: Bench::of(Roster::new(Vec::new()).unwrap()),
         limits: Limits::default(),
         denial_detail: DenialDetail::default(),
+        boundary: crate::boundary::BoundarySettings::default(),
         content: ContentSetting::Full,
         items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
         started_at_unix_ms: 0,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use probity_contract::{
     Answer, Arguments, Bench, CallId, Content, ContentSetting, DenialDetail, Effect, Emission, Ending,
-    FrozenCall, Label, Limits, ModelCallId, ModelParams, ModelReply, Opinion, Origin, PendingCall,
+    FrozenCall, Label, Limits, ModelCallId, ModelParams, ModelReply, Occasion, Opinion, Origin, PendingCall,
     Redemption, ReplyPart, Roster, Seat, Stop, Target, ToolChoice, ToolError, ToolErrorClass, ToolOutput,
     ToolSpec, Usage,
 };
-use probity_core::{FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
+use probity_core::{BoundarySettings, FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
 use probity_testkit::{model_name, policy_name, principal, run_id, tool_name};
 use serde_json::json;
 
@@ -46,6 +46,10 @@ pub(crate) struct Desk {
     pub lines: Vec<Emission>,
     /// The calls whose tool has had its permit, in order.
     pub started: Vec<Arc<FrozenCall>>,
+    /// What interceptors are to look at: the passage, who, and what passes.
+    pub looks: Vec<(u64, u32, Occasion)>,
+    /// What was released of what the model wrote.
+    pub released: Vec<String>,
     pub ending: Option<Ending>,
     pub now_ms: u64,
     /// Shared by all who take the run up.
@@ -62,8 +66,9 @@ impl Desk {
     /// A run of which no step was carried out yet.
     pub(crate) fn unsettled(run: Run) -> Self {
         let (open, lines, started) = (Vec::new(), Vec::new(), Vec::new());
+        let (looks, released) = (Vec::new(), Vec::new());
         let redeemer = Arc::new(MemoryRedeemer::new());
-        Self { run, open, lines, started, ending: None, now_ms: 0, redeemer }
+        Self { run, open, lines, started, looks, released, ending: None, now_ms: 0, redeemer }
     }
 
     /// Carries out steps until the run waits or has ended.
@@ -89,6 +94,11 @@ impl Desk {
                 self.started.push(Arc::clone(permit.call()));
                 self.open.push(Owed::Tool(Arc::clone(permit.call())));
             }
+            Step::Intercept { passage, seat, occasion } => {
+                self.looks.push((passage, seat, occasion));
+            }
+            Step::Release { text, .. } => self.released.push(text),
+            Step::Identify { .. } | Step::Consult { .. } => unreachable!("no test here has anybody to ask"),
             Step::Done(ending) => self.ending = Some(ending),
         }
         Some(())
@@ -155,6 +165,7 @@ pub(crate) fn spec(tools: Vec<ToolSpec>) -> RunSpec {
         bench: Bench::of(Roster::new(vec![policy_name("careful")]).unwrap()),
         limits: Limits::default(),
         denial_detail: DenialDetail::default(),
+        boundary: BoundarySettings::default(),
         content: ContentSetting::Full,
         items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
         started_at_unix_ms: 0,

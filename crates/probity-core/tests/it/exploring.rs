@@ -236,6 +236,12 @@ impl<'a> Play<'a> {
                     self.started.push(Started { call, redeems, late, refused, revoked, stale });
                     self.desk.open.push(Owed::Tool(std::sync::Arc::clone(permit.call())));
                 }
+                Step::Intercept { .. }
+                | Step::Identify { .. }
+                | Step::Consult { .. }
+                | Step::Release { .. } => {
+                    unreachable!("nobody is heard at any point")
+                }
                 Step::Done(ending) => self.desk.ending = Some(ending),
             }
         }

@@ -132,6 +132,7 @@ async fn a_journal_that_panics_ends_the_run() {
             observer: None,
             failures: None,
             approver: None,
+            consultant: None,
             redeemer: None,
             keeper: None,
             cancel: scene.cancel,

@@ -94,6 +94,7 @@ impl Scene {
             observer: Some(Arc::new(watcher.clone())),
             failures: Some(Arc::new(watcher.clone())),
             approver,
+            consultant: None,
             redeemer: None,
             keeper: None,
             cancel,

@@ -9,7 +9,7 @@ use probity_contract::{
     ReplyPart, Roster, Said, Seat, Stop, ToolChoice, ToolError, ToolErrorClass, ToolOutput, ToolSpec,
     Touches, Usage, Verdict,
 };
-use probity_core::{FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
+use probity_core::{BoundarySettings, FirstItem, MemoryRedeemer, Outcome, Run, RunSpec, Step, Unexpected};
 use probity_testkit::{model_name, policy_name, principal, run_id, tool_name};
 use serde_json::{Value, json};
 
@@ -155,6 +155,7 @@ impl Script {
             bench: Bench::of(Roster::new(vec![policy_name("plan")]).unwrap()),
             limits: self.limits.clone(),
             denial_detail: DenialDetail::default(),
+            boundary: BoundarySettings::default(),
             content: ContentSetting::Full,
             items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
             started_at_unix_ms: 0,
@@ -377,6 +378,9 @@ impl Simulation<'_> {
             }
             Step::RunTool { permit, .. } => self.start(permit.call()),
             Step::Reconcile { call } => self.owed.push(Owed::Reconcile(call.id())),
+            Step::Intercept { .. } | Step::Identify { .. } | Step::Consult { .. } | Step::Release { .. } => {
+                unreachable!("nobody is heard at any point")
+            }
         }
     }
 

@@ -200,6 +200,7 @@ pub(crate) fn host(
         observer: Some(Arc::new(watcher)),
         failures: Some(Arc::new(FailureTeller(Arc::clone(screen)))),
         approver: asking.approver(),
+        consultant: None,
         redeemer: Some(Arc::new(redeemer)),
         keeper: keeper.map(|keeper| Box::new(keeper) as Box<dyn Keeper>),
         cancel,

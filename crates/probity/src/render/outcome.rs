@@ -77,6 +77,9 @@ pub(crate) fn ending_words(ending: &Ending) -> Egress<SamePrincipal> {
         Ending::OutputInvalid => Egress::fixed("failed: the answer does not follow the output schema"),
         Ending::ModelFailed { error, .. } => words().text("failed: ").passed(&egress_text(error)).done(),
         Ending::Cancelled => Egress::fixed("cancelled"),
+        Ending::MessageDenied(denied) => {
+            words().text("stopped: ").passed(&egress_text(&denied.to_string())).done()
+        }
         Ending::RecordFailed { error } => {
             words().text("stopped: the record could not be written: ").passed(&egress_text(error)).done()
         }

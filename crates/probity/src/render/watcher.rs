@@ -45,7 +45,7 @@ impl Observer for Watcher {
             Event::Text { delta, .. } if self.text => self.screen.stream(delta),
             Event::Reasoning { delta, .. } if self.reasoning => self.screen.think(delta),
             Event::Text { .. } | Event::Reasoning { .. } => {}
-            Event::ModelFinished { .. } => self.screen.idle(),
+            Event::ModelFinished { .. } | Event::StreamHeld { .. } => self.screen.idle(),
             // A failed call ends the run, and the last line says why.
             Event::ModelFailed { .. } => self.screen.idle(),
             Event::CallFrozen { call, tool, arguments } => {

@@ -1,0 +1,118 @@
+//! What names a context: `jcs-sha256` of AGENT-HOOKS-0.1.
+//!
+//! The name stands for what the specification lists for a point and for nothing else: what a host adds beside changes no
+//! name. A context that two readers could understand differently, or that misses a member, has none.
+
+use probity_contract::{Digest, HostError, Point, canonical_bytes};
+use serde_json::{Map, Value};
+
+/// Nesting of a context.
+pub(super) const CONTEXT_DEPTH_MAX: usize = 128;
+
+/// The largest integer that a double holds together with all smaller ones: 2^53 - 1 (RFC 7493, section 2.2).
+const SAFE_INTEGER_MAX: u64 = 9_007_199_254_740_991;
+
+/// A member of a context and those of its own members that count; all of them where none is listed.
+type Listed = (&'static str, &'static [&'static str]);
+
+const EVERYWHERE: [Listed; 7] = [
+    ("spec", &[]),
+    ("interception_point", &[]),
+    ("timestamp", &[]),
+    ("sequence", &[]),
+    ("agent", &["id", "framework"]),
+    ("session", &["id"]),
+    ("target", &[]),
+];
+
+const fn listed_at(point: Point) -> &'static [Listed] {
+    match point {
+        Point::AgentStartup => &[("agent_init", &["tools_registered"])],
+        Point::Input => &[("input", &["content", "role"])],
+        Point::PreModelCall => &[("model", &["id"]), ("messages", &[])],
+        Point::PostModelCall => {
+            &[("model", &["id"]), ("response", &["content", "tool_calls", "finish_reason"])]
+        }
+        Point::PreToolCall => &[("tool_call", &["id", "name", "args"])],
+        Point::PostToolCall => {
+            &[("tool_call", &["id", "name", "args"]), ("tool_result", &["value", "is_error"])]
+        }
+        Point::Output => &[("output", &["content"])],
+        Point::AgentShutdown => &[("summary", &["reason"])],
+    }
+}
+
+/// The name of a context.
+///
+/// # Errors
+/// `ContextInvalid` where it misses a member, holds a number that loses digits in other readers, or is nested too deeply.
+pub(super) fn jcs_sha256(point: Point, context: &Value) -> Result<String, HostError> {
+    check(point, context)?;
+    let listed = projection(point, context);
+    check_domain(&listed)?;
+    let bytes = canonical_bytes(&listed).map_err(|_| HostError::ContextInvalid)?;
+    Ok(format!("sha256:{}", Digest::of_content(&bytes)))
+}
+
+/// Whether every member is there that the point needs.
+///
+/// # Errors
+/// `ContextInvalid` where one is not.
+pub(super) fn check(point: Point, context: &Value) -> Result<(), HostError> {
+    let has = |name: &str, inner: &&str| context.get(name).is_some_and(|value| value.get(inner).is_some());
+    let is_there = |(name, inner): &Listed| match inner {
+        [] => context.get(name).is_some(),
+        inner => inner.iter().all(|inner| has(name, inner)),
+    };
+    let named =
+        |name: &str| context.pointer(name).and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+    let is_whole = EVERYWHERE.iter().chain(listed_at(point)).all(is_there)
+        && context.get("interception_point").and_then(Value::as_str) == Some(point.name())
+        && ["/spec", "/timestamp", "/agent/id", "/agent/framework", "/session/id"].into_iter().all(named)
+        && context.get("sequence").is_some_and(Value::is_u64);
+    if is_whole { Ok(()) } else { Err(HostError::ContextInvalid) }
+}
+
+fn projection(point: Point, context: &Value) -> Value {
+    let pick = |(name, inner): &Listed| {
+        let value = context.get(name)?;
+        let value = match value {
+            Value::Object(members) if !inner.is_empty() => {
+                let counts = |(name, _): &(&String, &Value)| inner.contains(&name.as_str());
+                members.iter().filter(counts).map(|(name, value)| (name.clone(), value.clone())).collect()
+            }
+            other => other.clone(),
+        };
+        Some(((*name).to_owned(), value))
+    };
+    Value::Object(EVERYWHERE.iter().chain(listed_at(point)).filter_map(pick).collect::<Map<_, _>>())
+}
+
+/// Whether all readers understand the value alike. Not recursive: it is what keeps those that are from going too deep.
+pub(super) fn check_domain(value: &Value) -> Result<(), HostError> {
+    let mut left = vec![(value, 1_usize)];
+    while let Some((value, depth)) = left.pop() {
+        if depth > CONTEXT_DEPTH_MAX || value.as_number().is_some_and(loses_digits) {
+            return Err(HostError::ContextInvalid);
+        }
+        match value {
+            Value::Array(values) => left.extend(values.iter().map(|value| (value, depth + 1))),
+            Value::Object(members) => left.extend(members.values().map(|value| (value, depth + 1))),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a number may have been written with more digits than a double holds. All doubles over 2^53 are integers, and a
+/// reader hands longer ones over as doubles.
+fn loses_digits(number: &serde_json::Number) -> bool {
+    match number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs)) {
+        Some(magnitude) => magnitude > SAFE_INTEGER_MAX,
+        None => number.as_f64().is_none_or(|float| !(float.abs() <= SAFE_INTEGER_MAX as f64)),
+    }
+}
+
+#[cfg(test)]
+#[path = "identity_tests.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+//! The reason of a refusal must not repeat what it refuses: whoever may not read the message reads the reason.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+/// Bytes of a piece that is taken out wherever it stands in what was refused. Shorter ones are words that any two texts share.
+const PIECE_BYTES: usize = 8;
+
+/// What stands in place of a piece, the first of which that is not itself a piece of what was refused.
+const MARKS: [&str; 2] = ["[withheld]", "…"];
+
+/// Stands for a reason of which nothing can be said; shorter than any piece.
+const NOTHING: &str = "[…]";
+
+type Piece = [u8; PIECE_BYTES];
+
+/// Pieces of some reasons that stand in what was refused.
+#[derive(Debug, Default)]
+pub(crate) struct Withheld(HashSet<Piece>);
+
+impl Withheld {
+    /// Finds the pieces of `reasons` in the texts, the names and the JSON of `refused`.
+    ///
+    /// Takes time in proportion to the length of both and memory in proportion to the reasons.
+    pub(crate) fn between<'a>(
+        reasons: impl IntoIterator<Item = &'a str>,
+        refused: impl IntoIterator<Item = &'a Value>,
+    ) -> Self {
+        let said: HashSet<Piece> = reasons.into_iter().flat_map(pieces).collect();
+        let mut found = HashSet::new();
+        if said.is_empty() {
+            return Self(found);
+        }
+        let mut look = |text: &str| found.extend(pieces(text).filter(|piece| said.contains(piece)));
+        for value in refused {
+            each_text(value, &mut look);
+            look(&value.to_string());
+        }
+        Self(found)
+    }
+
+    /// The reason without these pieces.
+    pub(crate) fn scrub(&self, reason: &str) -> String {
+        if self.0.is_empty() {
+            return reason.to_owned();
+        }
+        let scrubbed = MARKS.into_iter().map(|mark| self.replaced(reason, mark));
+        scrubbed.into_iter().find(|text| !self.is_in(text)).unwrap_or_else(|| NOTHING.to_owned())
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        pieces(text).any(|piece| self.0.contains(&piece))
+    }
+
+    fn replaced(&self, reason: &str, mark: &str) -> String {
+        // Up to where a piece reaches that began at or before the byte.
+        let mut withheld_to = 0;
+        let mut starts = pieces(reason).map(|piece| self.0.contains(&piece));
+        let mut is_withheld = Vec::with_capacity(reason.len());
+        for at in 0..reason.len() {
+            if starts.next() == Some(true) {
+                withheld_to = at + PIECE_BYTES;
+            }
+            is_withheld.push(at < withheld_to);
+        }
+        let (mut text, mut is_inside) = (String::with_capacity(reason.len()), false);
+        for (at, char) in reason.char_indices() {
+            let bytes = is_withheld.get(at..at + char.len_utf8()).unwrap_or_default();
+            if bytes.contains(&true) {
+                if !is_inside {
+                    text.push_str(mark);
+                }
+                is_inside = true;
+            } else {
+                text.push(char);
+                is_inside = false;
+            }
+        }
+        text
+    }
+}
+
+/// One reason without the pieces of at least eight bytes that stand in `refused`.
+#[cfg(test)]
+pub(crate) fn scrubbed(reason: &str, refused: &Value) -> String {
+    Withheld::between([reason], [refused]).scrub(reason)
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = Piece> {
+    text.as_bytes().windows(PIECE_BYTES).filter_map(|window| window.try_into().ok())
+}
+
+/// Hands over every text and every member name. Not recursive: the value is foreign.
+fn each_text(value: &Value, look: &mut impl FnMut(&str)) {
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(text) => look(text),
+            Value::Array(values) => left.extend(values),
+            Value::Object(members) => {
+                members.keys().for_each(|name| look(name));
+                left.extend(members.values());
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "reason_tests.rs"]
+mod tests;

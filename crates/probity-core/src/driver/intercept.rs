@@ -1,0 +1,103 @@
+//! Asks interceptors, and whoever may lift a deny of theirs. Whatever is not an answer is a deny.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use probity_contract::limits::THROWN_LINE_CHARS_MAX;
+use probity_contract::{Cancel, Consultant, Consultation, Interceptor, Occasion, PolicyError};
+use probity_egress::{Egress, SamePrincipal, egress_panic, one_line_untrusted};
+
+use super::owned::Owned;
+use super::watch::{Broken, Watch};
+use crate::boundary::{Consulted, Heard};
+use crate::run::Outcome;
+
+/// Has one interceptor look at its own copy of an occasion.
+pub(super) async fn intercept(
+    interceptor: Option<Arc<dyn Interceptor>>,
+    passage: u64,
+    seat: u32,
+    occasion: Occasion,
+    timeout: Duration,
+    cancel: Cancel,
+    watch: Watch,
+) -> Outcome {
+    let heard = match interceptor {
+        None => Heard::Failed,
+        Some(interceptor) => {
+            let signal = cancel.clone();
+            let asked = {
+                let interceptor = Arc::clone(&interceptor);
+                // A task of its own: one that blocks its thread must not take the deadline with it.
+                Owned::spawn(async move { interceptor.intercept(occasion, &signal).await.map_err(own_words) })
+            };
+            let (heard, class, line) = match tokio::time::timeout(timeout, asked).await {
+                Ok(Ok(Ok(verdict))) => {
+                    return Outcome::Intercepted { passage, seat, heard: Heard::Verdict(verdict) };
+                }
+                Ok(Ok(Err((true, line)))) => (Heard::Malformed, "malformed", line),
+                Ok(Ok(Err((false, line)))) => (Heard::Failed, "error", line),
+                Ok(Err(broken)) => (Heard::Failed, "panic", panic_words(broken)),
+                Err(_elapsed) => (Heard::TimedOut, "timeout", Egress::fixed("the interceptor took too long")),
+            };
+            // The task's own signal tells a cancellation apart: nobody's fault, and not reported.
+            if !cancel.is_fired() {
+                let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
+                let who = Broken { call: None, tool: None, seat: None, who: interceptor.name().as_str() };
+                watch.failed(&who, class, &line);
+            }
+            heard
+        }
+    };
+    Outcome::Intercepted { passage, seat, heard }
+}
+
+/// Puts a deny that may be lifted to whoever decides. Nobody, a failure and no answer in time all leave it as it is.
+pub(super) async fn consult(
+    consultant: Option<Arc<dyn Consultant>>,
+    passage: u64,
+    consultation: Consultation,
+    left: Duration,
+    watch: Watch,
+) -> Outcome {
+    let resolution = match consultant {
+        None => Consulted::Nobody,
+        Some(consultant) => {
+            let asked =
+                Owned::spawn(async move { consultant.consult(&consultation).await.map_err(own_words) });
+            let (class, line) = match tokio::time::timeout(left, asked).await {
+                Ok(Ok(Ok(resolution))) => {
+                    return Outcome::Consulted { passage, resolution: Consulted::Resolved(resolution) };
+                }
+                Ok(Ok(Err((true, line)))) => {
+                    let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
+                    watch.failed(&consultant_broke(), "malformed", &line);
+                    return Outcome::Consulted { passage, resolution: Consulted::Malformed };
+                }
+                Ok(Ok(Err((false, line)))) => ("error", line),
+                Ok(Err(broken)) => ("panic", panic_words(broken)),
+                Err(_elapsed) => ("timeout", Egress::fixed("nobody decided in time")),
+            };
+            let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
+            watch.failed(&consultant_broke(), class, &line);
+            Consulted::Failed
+        }
+    };
+    Outcome::Consulted { passage, resolution }
+}
+
+const fn consultant_broke() -> Broken<'static> {
+    Broken { call: None, tool: None, seat: None, who: "consultant" }
+}
+
+/// Whether the answer was none, and what the error says itself. In the task of whoever made it: the words are its code.
+fn own_words(error: PolicyError) -> (bool, Egress<SamePrincipal>) {
+    (error.is_malformed(), error.own_words())
+}
+
+fn panic_words(broken: tokio::task::JoinError) -> Egress<SamePrincipal> {
+    match broken.try_into_panic() {
+        Ok(payload) => egress_panic(payload),
+        Err(_aborted) => Egress::fixed("it was stopped"),
+    }
+}

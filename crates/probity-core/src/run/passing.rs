@@ -1,0 +1,563 @@
+//! What passes a point of the boundary: held outside of the window until interceptors have looked at it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use probity_contract::limits::THROWN_LINE_CHARS_MAX;
+use probity_contract::{
+    CallId, Content, Ending, Fact, HostError, Intercepted, MessageDenied, ModelCallId, ModelError,
+    ModelReply, Point, ReplyPart, Stop, Window,
+};
+use probity_egress::{SamePrincipal, one_line_untrusted};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::messages::{self, NotMessages};
+use super::spec::FirstItem;
+use super::turns::{Last, content_bytes, reply_text};
+use super::{Phase, Release, Run, RunState, Step, Unexpected};
+use crate::boundary::{
+    BoundarySettings, Consulted, Envelope, Fold, FoldStep, Heard, Releases, Scene, Staged, Upshot,
+};
+
+/// What a run calls itself where interceptors are told who acts.
+const AGENT: &str = "probity";
+
+/// Something of the run as a whole that is being looked at, and what follows when it may go on.
+///
+/// Of a call's arguments and results there are passages of their own, which belong to the call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Passing {
+    pub(super) fold: Fold,
+    then: Then,
+}
+
+/// What goes on when the passage is over.
+#[derive(Serialize, Deserialize)]
+enum Then {
+    /// The run.
+    Open,
+    /// A message into the window.
+    Message(FirstItem),
+    /// The window to the model.
+    Ask,
+    /// A piece of what the model is writing, up to so many bytes, to whoever looks next, or to the observers.
+    Piece { ends: usize },
+    /// The reply to what it is: calls, or an answer.
+    Reply(Box<Arrived>),
+    /// The answer into the window and out.
+    Answer(Box<Arrived>),
+    /// The end into the record.
+    Close(Ending),
+}
+
+/// Which point it is, and nothing of what passes there.
+impl std::fmt::Debug for Then {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Open => "Open",
+            Self::Message(_) => "Message",
+            Self::Ask => "Ask",
+            Self::Piece { .. } => "Piece",
+            Self::Reply(_) => "Reply",
+            Self::Answer(_) => "Answer",
+            Self::Close(_) => "Close",
+        })
+    }
+}
+
+/// A reply that stands nowhere yet.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Arrived {
+    pub(super) by: ModelCallId,
+    pub(super) reply: ModelReply,
+    pub(super) last: Last,
+}
+
+/// What a model has written so far where it is looked at in pieces.
+///
+/// Not stored: a model call that nobody owes any more is made again from its start.
+#[derive(Default)]
+pub(super) struct Written {
+    text: String,
+    // Where pieces end that were not looked at yet.
+    ends: VecDeque<usize>,
+    released: usize,
+    // A transform of a piece: from here on the rest waits for the whole.
+    held: bool,
+    // The end of the model call, which came before the pieces were looked at.
+    end: Option<Box<(ModelCallId, Result<ModelReply, ModelError>)>>,
+}
+
+impl Run {
+    /// Whether a message or a reply is being looked at. What is refused there shall stand in no stored state, so whoever
+    /// stores the run waits until it is over: a state from before knows nothing of it.
+    #[must_use]
+    pub fn is_looked_at(&self) -> bool {
+        self.state.passing.is_some()
+    }
+
+    pub(super) fn is_heard_at(&self, point: Point) -> bool {
+        self.state.spec.boundary.is_heard_at(point)
+    }
+
+    /// Begins a passage.
+    pub(super) fn fold(&mut self, scene: impl FnOnce(&RunState, Envelope<'_>) -> Staged) -> Fold {
+        let sequence = self.state.next_passage;
+        self.state.next_passage += 1;
+        let (state, now_ms) = (&self.state, self.state.ledger.now_ms());
+        let at_unix_ms = state.spec.started_at_unix_ms.saturating_add(now_ms);
+        let envelope = Envelope { agent: AGENT, session: state.spec.run.as_str(), at_unix_ms, sequence };
+        Fold::begin(&state.spec.boundary, scene(state, envelope))
+    }
+
+    fn pass(&mut self, fold: Fold, then: Then) {
+        self.state.passing = Some(Box::new(Passing { fold, then }));
+    }
+
+    /// The run comes in: first itself, then what it was given, item by item.
+    pub(super) fn progress_opening(&mut self) {
+        if self.state.phase == (Phase::Opening { told: false }) {
+            self.state.phase = Phase::Opening { told: true };
+            if self.is_heard_at(Point::AgentStartup) {
+                let fold = self.fold(|state, envelope| {
+                    let tools = state.spec.tools.iter().map(|tool| tool.name.as_str()).collect();
+                    Scene::AgentStartup { tools }.stage(envelope)
+                });
+                return self.pass(fold, Then::Open);
+            }
+        }
+        while let Some(first) = take_first(&mut self.state.spec.items) {
+            if let Content::Person(text) = &first.content
+                && self.is_heard_at(Point::Input)
+            {
+                let fold =
+                    self.fold(|_, envelope| Scene::Input { content: text, role: "user" }.stage(envelope));
+                return self.pass(fold, Then::Message(first));
+            }
+            self.add_item(first.origin, first.label, first.content);
+        }
+        self.state.phase = Phase::Turn { wrap_up: None };
+    }
+
+    /// Has the window looked at before it is sent; whether that is to be done at all.
+    pub(super) fn look_at_window(&mut self) -> bool {
+        if !self.is_heard_at(Point::PreModelCall) {
+            return false;
+        }
+        let fold = self.fold(|state, envelope| {
+            let (model, messages) = (state.spec.model.as_str(), messages::of(&state.window));
+            Scene::PreModelCall { model, messages }.stage(envelope)
+        });
+        self.pass(fold, Then::Ask);
+        true
+    }
+
+    /// Has a reply looked at, whole, or takes it in where nobody is heard.
+    pub(super) fn look_at_reply(&mut self, arrived: Arrived) {
+        if !self.is_heard_at(Point::PostModelCall) {
+            return self.look_at_answer(arrived);
+        }
+        let fold =
+            self.fold(|state, envelope| messages::reply(state.spec.model.as_str(), &arrived.reply, envelope));
+        self.pass(fold, Then::Reply(Box::new(arrived)));
+    }
+
+    /// Has what would be an answer looked at, or takes the reply in where it is none or nobody is heard.
+    fn look_at_answer(&mut self, arrived: Arrived) {
+        let is_answer = !messages::proposes_calls(&arrived.reply.parts) && !arrived.pauses();
+        if !is_answer || !self.is_heard_at(Point::Output) {
+            return self.take_reply(arrived);
+        }
+        let text = reply_text(&arrived.reply.parts);
+        let fold = self.fold(|_, envelope| Scene::Output { content: &text }.stage(envelope));
+        self.pass(fold, Then::Answer(Box::new(arrived)));
+    }
+
+    /// Where the pieces of a reply under way are looked at, in order.
+    fn looks_at_pieces(&self) -> impl Iterator<Item = Point> {
+        let boundary = &self.state.spec.boundary;
+        let points = match boundary.releases {
+            Releases::AllAgreed => [Point::PostModelCall, Point::Output].as_slice(),
+            Releases::AfterModelCall => [Point::PostModelCall].as_slice(),
+        };
+        points.iter().copied().filter(|point| boundary.is_heard_at(*point))
+    }
+
+    /// What becomes of the deltas of a model call.
+    pub(super) fn release(&self) -> Release {
+        let boundary = &self.state.spec.boundary;
+        if ![Point::PostModelCall, Point::Output].into_iter().any(|point| boundary.is_heard_at(point)) {
+            return Release::AsItComes;
+        }
+        let places = self.looks_at_pieces().flat_map(|point| boundary.seats_at(point));
+        let seats = places.filter_map(|place| boundary.seats.get(place as usize));
+        let windows: Option<Vec<Window>> = seats.map(|seat| seat.window).collect();
+        match windows.filter(|windows| !windows.is_empty()) {
+            Some(windows) => Release::Pieces(windows),
+            None => Release::Held,
+        }
+    }
+
+    /// Takes more of what the model writes.
+    pub(super) fn model_wrote(&mut self, call: ModelCallId, text: &str) -> Result<(), Unexpected> {
+        match self.state.phase {
+            Phase::Model { call: waiting, sent: true, .. } if waiting == call => {
+                self.written.text.push_str(text);
+                if !self.written.held {
+                    self.written.ends.push_back(self.written.text.len());
+                }
+                self.look_at_pieces();
+                Ok(())
+            }
+            Phase::Opening { .. }
+            | Phase::Turn { .. }
+            | Phase::Model { .. }
+            | Phase::Calls
+            | Phase::Closing
+            | Phase::Ended(_) => Err(Unexpected),
+        }
+    }
+
+    fn look_at_pieces(&mut self) {
+        if self.state.passing.is_some() {
+            return;
+        }
+        let Some(ends) = self.written.ends.pop_front() else {
+            if let Some(end) = self.written.end.take() {
+                let (call, result) = *end;
+                self.take_model_end(call, result);
+            }
+            return;
+        };
+        let first = self.looks_at_pieces().next();
+        if let Some(first) = first {
+            self.look_at_piece(first, ends);
+        }
+    }
+
+    fn look_at_piece(&mut self, point: Point, ends: usize) {
+        let written = std::mem::take(&mut self.written);
+        let so_far = written.text.get(..ends).unwrap_or_default();
+        let fold = self.fold(|state, envelope| match point {
+            Point::Output => Scene::Output { content: so_far }.stage(envelope),
+            _ => unfinished(state, Some(so_far), "incremental").stage(envelope),
+        });
+        self.written = written;
+        self.pass(fold, Then::Piece { ends });
+    }
+
+    /// Takes the end of a model call: at once, or when the pieces before it were looked at.
+    pub(super) fn take_or_keep_model_end(
+        &mut self,
+        call: ModelCallId,
+        result: Result<ModelReply, ModelError>,
+    ) {
+        self.written.end = Some(Box::new((call, result)));
+        self.look_at_pieces();
+    }
+
+    /// A model call that broke off while its text was looked at in pieces leaves a rest that nobody has judged.
+    pub(super) fn deny_rest(&mut self, call: ModelCallId) {
+        if let Release::Pieces(_) = self.release() {
+            let fold = self.fold(|state, envelope| unfinished(state, None, "error").stage(envelope));
+            if let Some(upshot) = fold.refused(&self.state.spec.boundary, HostError::StreamingUnsupported) {
+                self.record_row(&upshot, None, Some(call));
+            }
+        }
+        self.release_text(call, String::new(), true);
+    }
+
+    /// Moves a passage on as far as it goes without an outcome.
+    pub(super) fn progress_passing(&mut self) {
+        let is_over = self.state.passing.as_ref().is_some_and(|passing| passing.fold.is_over());
+        let Some(passing) = self.state.passing.take_if(|_| is_over) else { return };
+        let Passing { fold, then } = *passing;
+        if let Some(upshot) = fold.finish(&self.state.spec.boundary) {
+            self.passed(upshot, then);
+        }
+    }
+
+    pub(super) fn hand_out_passage(&mut self) -> Option<Step> {
+        let RunState { spec, passing, .. } = &mut self.state;
+        passing.as_mut().and_then(|passing| passage_step(&mut passing.fold, &spec.boundary))
+    }
+
+    /// Tells the passage of this number something: the run's own, or a call's.
+    fn tell(
+        &mut self,
+        passage: u64,
+        tell: impl FnOnce(&mut Fold, &BoundarySettings) -> Result<(), Unexpected>,
+    ) -> Result<(), Unexpected> {
+        let RunState { spec, passing, calls, .. } = &mut self.state;
+        let own = passing.iter_mut().map(|passing| &mut passing.fold);
+        let of_calls = calls.values_mut().filter_map(|call| call.stage.fold_mut());
+        let fold = own.chain(of_calls).find(|fold| fold.sequence() == passage).ok_or(Unexpected)?;
+        tell(fold, &spec.boundary)
+    }
+
+    pub(super) fn intercepted(&mut self, passage: u64, seat: u32, heard: Heard) -> Result<(), Unexpected> {
+        self.tell(passage, |fold, settings| fold.heard(settings, seat, heard))
+    }
+
+    pub(super) fn consulted(&mut self, passage: u64, consulted: Consulted) -> Result<(), Unexpected> {
+        self.tell(passage, |fold, settings| fold.consulted(settings, consulted))
+    }
+
+    pub(super) fn identified(&mut self, passage: u64, name: Option<String>) -> Result<(), Unexpected> {
+        self.tell(passage, |fold, settings| fold.identified(settings, name))
+    }
+
+    /// A passage is over: writes its row and lets go on what may.
+    fn passed(&mut self, upshot: Upshot, then: Then) {
+        match then {
+            Then::Open => {
+                self.record_row(&upshot, None, None);
+                if !upshot.proceeds {
+                    self.deny_message(&upshot);
+                }
+            }
+            Then::Message(first) => self.passed_message(upshot, first),
+            Then::Ask => self.passed_window(upshot),
+            Then::Piece { ends } => self.passed_piece(&upshot, ends),
+            Then::Reply(arrived) => self.passed_reply(upshot, *arrived),
+            Then::Answer(arrived) => self.passed_answer(upshot, *arrived),
+            Then::Close(ending) => {
+                self.record_row(&upshot, None, None);
+                self.write_end(ending);
+            }
+        }
+    }
+
+    fn passed_window(&mut self, mut upshot: Upshot) {
+        if upshot.is_changed && upshot.proceeds {
+            match messages::changed_items(&self.state.window, &upshot.target) {
+                Ok(changed) => changed.into_iter().for_each(|(at, content)| self.replace_item(at, content)),
+                Err(NotMessages) => upshot.refuse(HostError::TransformInvalid),
+            }
+        }
+        self.record_row(&upshot, None, None);
+        if !upshot.proceeds {
+            self.deny_message(&upshot);
+        } else if let Phase::Turn { wrap_up } = self.state.phase {
+            self.send_window(wrap_up);
+        }
+    }
+
+    fn passed_message(&mut self, mut upshot: Upshot, first: FirstItem) {
+        let text = upshot.target.get("content").and_then(Value::as_str).map(Arc::from);
+        if text.is_none() {
+            upshot.refuse(HostError::TransformInvalid);
+        }
+        self.record_row(&upshot, None, None);
+        match text.filter(|_| upshot.proceeds) {
+            Some(text) => {
+                self.add_item(first.origin, first.label, Content::Person(text));
+            }
+            None => self.deny_message(&upshot),
+        }
+    }
+
+    fn passed_piece(&mut self, upshot: &Upshot, ends: usize) {
+        let Phase::Model { call, .. } = self.state.phase else { return };
+        self.record_row(&upshot, None, Some(call));
+        if !upshot.proceeds {
+            self.release_text(call, String::new(), true);
+            return self.deny_message(&upshot);
+        }
+        let next = self.looks_at_pieces().skip_while(|point| *point != upshot.row.point).nth(1);
+        if upshot.is_changed {
+            self.written.held = true;
+            self.written.ends.clear();
+        } else if let Some(next) = next {
+            return self.look_at_piece(next, ends);
+        } else {
+            let from = std::mem::replace(&mut self.written.released, ends);
+            let text = self.written.text.get(from..ends).unwrap_or_default().to_owned();
+            self.release_text(call, text, false);
+        }
+        self.look_at_pieces();
+    }
+
+    fn passed_reply(&mut self, mut upshot: Upshot, mut arrived: Arrived) {
+        if upshot.is_changed && upshot.proceeds {
+            match messages::changed_reply(&arrived.reply, &upshot.target) {
+                Ok(reply) => arrived.reply = reply,
+                Err(NotMessages) => upshot.refuse(HostError::TransformInvalid),
+            }
+        }
+        self.record_row(&upshot, None, Some(arrived.by));
+        if upshot.proceeds {
+            self.look_at_answer(arrived);
+        } else {
+            self.refuse_reply(&arrived);
+            self.deny_message(&upshot);
+        }
+    }
+
+    fn passed_answer(&mut self, mut upshot: Upshot, mut arrived: Arrived) {
+        if upshot.is_changed && upshot.proceeds {
+            // Reasoning and a provider's own forms may say what was taken out; nothing of them is needed behind an answer.
+            match upshot.target.get("content").and_then(Value::as_str) {
+                Some(text) => arrived.reply.parts = vec![ReplyPart::text(text)],
+                None => upshot.refuse(HostError::TransformInvalid),
+            }
+        }
+        self.record_row(&upshot, None, Some(arrived.by));
+        if upshot.proceeds {
+            self.take_reply(arrived);
+        } else {
+            self.refuse_reply(&arrived);
+            self.deny_message(&upshot);
+        }
+    }
+
+    /// What is known of a reply that stands nowhere: what it cost.
+    fn refuse_reply(&mut self, arrived: &Arrived) {
+        let Arrived { by, reply, .. } = arrived;
+        self.state.spent.count(&reply.usage, content_bytes(&Content::Reply(reply.parts.as_slice().into())));
+        self.state.ledger.fact(Fact::ReplyRefused { call: *by, usage: reply.usage });
+        self.release_text(*by, String::new(), true);
+    }
+
+    /// Writes the row of a passage down, with the texts behind its digests where something was changed or stopped.
+    pub(super) fn record_row(
+        &mut self,
+        upshot: &Upshot,
+        call: Option<CallId>,
+        model_call: Option<ModelCallId>,
+    ) {
+        let ledger = &mut self.state.ledger;
+        if upshot.is_changed || !upshot.proceeds {
+            ledger.part(&upshot.before);
+        }
+        if upshot.is_changed && upshot.proceeds {
+            ledger.part(&upshot.after);
+        }
+        let row = Intercepted { call, model_call, ..upshot.row.clone() };
+        ledger.fact(Fact::Intercepted(Box::new(row)));
+    }
+
+    /// Ends the run because something of it may not go on, with everything that is said of it and nothing that it says.
+    fn deny_message(&mut self, upshot: &Upshot) {
+        let denied = MessageDenied {
+            phase: upshot.row.point,
+            interceptor: upshot.interceptor.clone(),
+            reason: reason_of(upshot),
+        };
+        self.end(Ending::MessageDenied(denied));
+    }
+
+    pub(super) fn release_text(&mut self, call: ModelCallId, text: String, last: bool) {
+        if self.release() != Release::AsItComes {
+            self.releases.push_back(Step::Release { call, text, last });
+        }
+    }
+
+    /// Lets the text of a reply out that stands in the window now, or what of it was not let out in pieces.
+    ///
+    /// A text beside calls is no answer, so nobody has looked at it at `output`: where somebody is heard there, it stays.
+    pub(super) fn release_reply(&mut self, call: ModelCallId, parts: &[ReplyPart]) {
+        let Written { text: written, released, .. } = std::mem::take(&mut self.written);
+        let is_out = written.get(..released).unwrap_or_default();
+        let looked_at = self.state.spec.boundary.releases == Releases::AfterModelCall
+            || !messages::proposes_calls(parts)
+            || !self.is_heard_at(Point::Output);
+        let rest = match reply_text(parts) {
+            _ if !looked_at => String::new(),
+            // One that does not go on from what is out was changed, and stands for itself.
+            text => text.strip_prefix(is_out).map(str::to_owned).unwrap_or(text),
+        };
+        self.release_text(call, rest, true);
+    }
+
+    /// Forgets what was being looked at: the run ends.
+    pub(super) fn drop_passing(&mut self) {
+        self.state.passing = None;
+        self.written = Written::default();
+    }
+
+    /// Has whoever is heard at the end told how it ended; whether there is anybody.
+    pub(super) fn look_at_end(&mut self, ending: &Ending) -> bool {
+        if !self.is_heard_at(Point::AgentShutdown) {
+            return false;
+        }
+        let reason = match ending {
+            Ending::Answered | Ending::WrappedUp { .. } | Ending::Incomplete => "completed",
+            Ending::Cancelled => "cancelled",
+            Ending::LimitReached { .. }
+            | Ending::Refused
+            | Ending::OutputInvalid
+            | Ending::ModelFailed { .. }
+            | Ending::MessageDenied(_)
+            | Ending::RecordFailed { .. } => "error",
+        };
+        let fold = self.fold(|_, envelope| Scene::AgentShutdown { reason }.stage(envelope));
+        self.pass(fold, Then::Close(ending.clone()));
+        true
+    }
+
+    /// Ends a run that has ended and waits for nothing but who is told of it.
+    pub(super) fn close_at_once(&mut self) {
+        let Some(passing) = self.state.passing.take() else { return };
+        let Passing { fold, then } = *passing;
+        if let Then::Close(ending) = then {
+            if let Some(upshot) = fold.refused(&self.state.spec.boundary, HostError::InterceptorTimeout) {
+                self.record_row(&upshot, None, None);
+            }
+            self.write_end(ending);
+        }
+    }
+
+    /// Has what was being looked at looked at anew: nobody owes a verdict any more, and others may be heard now.
+    pub(super) fn look_anew(&mut self) {
+        self.written = Written::default();
+        self.look_at_calls_anew();
+        let Some(passing) = self.state.passing.take() else { return };
+        match passing.then {
+            Then::Open => self.state.phase = Phase::Opening { told: false },
+            Then::Message(first) => self.state.spec.items.insert(0, first),
+            // It is looked at when the window is sent, and a piece when the model writes it again.
+            Then::Ask | Then::Piece { .. } => {}
+            Then::Reply(arrived) => self.look_at_reply(*arrived),
+            Then::Answer(arrived) => self.look_at_answer(*arrived),
+            Then::Close(ending) => {
+                if !self.look_at_end(&ending) {
+                    self.write_end(ending);
+                }
+            }
+        }
+    }
+}
+
+impl Arrived {
+    fn pauses(&self) -> bool {
+        self.reply.stop == Stop::Paused && !self.last.is_last()
+    }
+}
+
+/// The step that a passage waits for, if it was not handed out yet.
+pub(super) fn passage_step(fold: &mut Fold, settings: &BoundarySettings) -> Option<Step> {
+    let passage = fold.sequence();
+    match fold.next(settings)? {
+        FoldStep::Identify { provider, occasion } => Some(Step::Identify { passage, provider, occasion }),
+        FoldStep::Hear { seat, occasion } => Some(Step::Intercept { passage, seat, occasion }),
+        FoldStep::Consult(consultation) => Some(Step::Consult { passage, consultation: *consultation }),
+        FoldStep::Done => None,
+    }
+}
+
+/// Why something was stopped, on one line, with nothing of what it says.
+pub(super) fn reason_of(upshot: &Upshot) -> String {
+    let reason = upshot.verdict.reason().unwrap_or("no reason was given");
+    one_line_untrusted::<SamePrincipal>(reason, THROWN_LINE_CHARS_MAX).as_str().to_owned()
+}
+
+/// A reply that is not whole: what there is of it, and why it is shown.
+fn unfinished<'a>(state: &'a RunState, content: Option<&'a str>, finish_reason: &'a str) -> Scene<'a> {
+    Scene::PostModelCall { model: state.spec.model.as_str(), content, calls: Vec::new(), finish_reason }
+}
+
+fn take_first(items: &mut Vec<FirstItem>) -> Option<FirstItem> {
+    (!items.is_empty()).then(|| items.remove(0))
+}
