@@ -4,9 +4,62 @@
 //! plain word or nothing but numbers, dates and times. An address counts even where it stands alone. Whoever copies is found;
 //! whoever says the same in other words is not.
 
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use probity_contract::{
+    BoxFuture, Cancel, HookVerdict, Interceptor, InterceptorName, Occasion, Point, Points, PolicyError,
+};
+use serde_json::Value;
+
 use super::sources::{Sources, addresses};
+use super::world::World;
 
 const WITHHELD: &str = "[withheld]";
+
+/// The rule at the point before an answer is released.
+pub(crate) struct Cleaner {
+    name: InterceptorName,
+    world: Arc<World>,
+}
+
+impl Cleaner {
+    pub(crate) fn new(world: &Arc<World>) -> Result<Self> {
+        let name = InterceptorName::new("words-of-outsiders").context("name the interceptor")?;
+        Ok(Self { name, world: Arc::clone(world) })
+    }
+
+    fn judge(&self, occasion: &Occasion) -> Result<HookVerdict, PolicyError> {
+        let answer = occasion.target().get("content").and_then(Value::as_str);
+        let answer = answer.ok_or_else(|| PolicyError::new("the answer is no text"))?;
+        match self.world.sources(|sources| cleaned(answer, sources)) {
+            None => Ok(HookVerdict::allow()),
+            Some(cleaned) => {
+                let reason = "words that only an outsider wrote";
+                HookVerdict::transform(reason, "$target.content", Value::String(cleaned))
+                    .map_err(|error| PolicyError::new(error.to_string()))
+            }
+        }
+    }
+}
+
+impl Interceptor for Cleaner {
+    fn name(&self) -> &InterceptorName {
+        &self.name
+    }
+
+    fn points(&self) -> Points {
+        Points::one(Point::Output)
+    }
+
+    fn intercept<'a>(
+        &'a self,
+        occasion: Occasion,
+        _cancel: &'a Cancel,
+    ) -> BoxFuture<'a, Result<HookVerdict, PolicyError>> {
+        Box::pin(std::future::ready(self.judge(&occasion)))
+    }
+}
 
 /// The answer without the words that only an outsider wrote, or `None` where there are none.
 pub(crate) fn cleaned(answer: &str, sources: &Sources) -> Option<String> {
@@ -37,7 +90,10 @@ fn cleaned_line(line: &str, sources: &Sources) -> String {
 
 /// How many of the words stand one behind the other in what an outsider wrote.
 fn longest_run(words: &[&str], sources: &Sources) -> usize {
-    (1..=words.len()).take_while(|&count| sources.outsiders_wrote(&bare(words.get(..count).unwrap_or_default()))).last().unwrap_or(0)
+    (1..=words.len())
+        .take_while(|&count| sources.outsiders_wrote(&bare(words.get(..count).unwrap_or_default())))
+        .last()
+        .unwrap_or(0)
 }
 
 fn is_withheld(run: &[&str], sources: &Sources) -> bool {

@@ -70,7 +70,8 @@ fn reply(world: &World, window: &[Arc<Item>]) -> Result<ModelReply> {
             ReplyPart::text(said.join("\n"))
         }
     };
-    let stop = if next(&way, &world.opened.plan, &injected).is_some() { Stop::ToolCalls } else { Stop::EndTurn };
+    let stop =
+        if next(&way, &world.opened.plan, &injected).is_some() { Stop::ToolCalls } else { Stop::EndTurn };
     Ok(ModelReply { parts: vec![part], stop, usage: Usage::default(), model: None, response_id: None })
 }
 

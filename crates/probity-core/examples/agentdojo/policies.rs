@@ -230,7 +230,8 @@ impl Approver for Planner {
         let is_planned = self.world.opened.plan.iter().any(|planned| {
             // In canonical form, in which `4.0` and `4` are one number.
             let arguments = Arguments::from_value(&planned.arguments);
-            planned.tool == call.tool().as_str() && arguments.is_ok_and(|planned| planned == *call.arguments())
+            planned.tool == call.tool().as_str()
+                && arguments.is_ok_and(|planned| planned == *call.arguments())
         });
         let by = self.who.clone();
         let answer = match is_planned {

@@ -59,7 +59,8 @@ impl Sources {
 
     /// Whether the person wrote the value, or nobody outside can have chosen it.
     pub(crate) fn vouches_for(&self, value: &Value, beside: &[&str]) -> bool {
-        self.person_wrote(value, beside) || (!self.outside.has(value, beside) && self.inside.has(value, beside))
+        self.person_wrote(value, beside)
+            || (!self.outside.has(value, beside) && self.inside.has(value, beside))
     }
 
     /// Whether these words stand in something that somebody outside wrote, and in nothing else.

@@ -72,7 +72,8 @@ impl Text {
 
     /// The days that are named, those without a year among them.
     fn days(&self) -> Vec<Day> {
-        let words: Vec<&str> = self.folded.split([' ', ',', '\'', '"', '(', ')']).filter(|w| !w.is_empty()).collect();
+        let words: Vec<&str> =
+            self.folded.split([' ', ',', '\'', '"', '(', ')']).filter(|w| !w.is_empty()).collect();
         let iso = words.iter().filter_map(|word| Moment::parse(word.get(..10)?)).map(|moment| Day {
             year: Some(moment.date.0),
             month: moment.date.1,
@@ -198,8 +199,18 @@ fn ordinal(text: &str) -> Option<u32> {
 
 fn month(text: &str) -> Option<u32> {
     const MONTHS: [&str; 12] = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-        "november", "december",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
     ];
     let word = text.to_ascii_lowercase();
     MONTHS.iter().zip(1..).find(|(name, _)| **name == word).map(|(_, month)| month)

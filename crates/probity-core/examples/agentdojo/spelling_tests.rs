@@ -43,7 +43,8 @@ fn nothing_runs_over_from_one_text_into_the_next() {
 
 #[test]
 fn dates_are_known_in_other_spellings() {
-    for text in ["on May 19th, 2024", "on the 19th of May 2024", "on 19 May", "on May 19.", "by 2024-05-19."] {
+    for text in ["on May 19th, 2024", "on the 19th of May 2024", "on 19 May", "on May 19.", "by 2024-05-19."]
+    {
         check(text, json!("2024-05-19"), true);
     }
     for text in ["on May 9th, 2024", "on May 19th, 2023", "on 2024-05-18", "19 or May", "in May"] {

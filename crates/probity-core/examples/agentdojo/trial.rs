@@ -8,14 +8,14 @@ use probity_contract::{
     ModelError, ModelEvent, ModelName, ModelRequest, PrincipalId, ReplyPartKind, RunId, Tool,
 };
 use probity_core::{
-    Checkpoint, Finished, Host, KeyRing, Keeper, LeftBehind, Making, NONCE_BYTES, Resumption, Snapshot,
+    Checkpoint, Finished, Host, Keeper, KeyRing, LeftBehind, Making, NONCE_BYTES, Resumption, Snapshot,
     Stopped, Task, resume_task, start_task,
 };
 use probity_testkit::MemoryJournal;
 use serde_json::Value;
 
 use super::adapter::{Adapter, Checked, Suite};
-use super::answer::cleaned;
+use super::answer::Cleaner;
 use super::attacker::Obedient;
 use super::policies::{Planner, Setting};
 use super::world::{DojoTool, World};
@@ -72,11 +72,7 @@ impl Trial {
         };
         let Ending::Answered = finished.ending else { bail!("the run ended with {:?}", finished.ending) };
         let answer = finished.machine().answer().map(|item| text_of(item)).unwrap_or_default();
-        let released = match self.setting.has_output() {
-            true => world.sources(|sources| cleaned(&answer, sources)).unwrap_or(answer),
-            false => answer,
-        };
-        let Checked { utility, attacked } = world.adapter.check(world.opened.world, &released)?;
+        let Checked { utility, attacked } = world.adapter.check(world.opened.world, &answer)?;
         Ok(Outcome { utility, attacked, prompts: person.asked() })
     }
 }
@@ -98,6 +94,9 @@ impl Seat<'_> {
         }
         for policy in self.setting.policies(self.world)? {
             task = task.policy(policy);
+        }
+        if self.setting.has_output() {
+            task = task.interceptor(Arc::new(Cleaner::new(self.world)?));
         }
         Ok(task)
     }
@@ -214,8 +213,7 @@ impl Keeper for Safe {
         nonce.iter_mut().zip(generation.to_be_bytes()).for_each(|(to, from)| *to = from);
         let making = Making { generation, made_at_unix_ms: 0, ttl_s: 60, host: &Value::Null, nonce };
         let sealed = Checkpoint::seal(&self.ring, state, &making);
-        let sealed =
-            sealed.map_err(|error| JournalError { message: error.to_string(), source: None })?;
+        let sealed = sealed.map_err(|error| JournalError { message: error.to_string(), source: None })?;
         *last = (generation, sealed);
         Ok(())
     }
