@@ -1,6 +1,7 @@
 //! Automation of the workspace: `cargo xtask --help`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool reports by printing")]
 
+mod agentdojo;
 mod bench;
 mod checks;
 mod cli;
@@ -45,6 +46,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::RedactionBench(arguments) => redaction::bench(&arguments)?,
         Command::RedactionReport(arguments) => redaction::report(&arguments)?,
         Command::Fuzz(arguments) => redaction::fuzz(&arguments)?,
+        Command::AgentDojo(arguments) => agentdojo::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }
