@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 
+use crate::agent_hooks;
 use crate::cli;
 use crate::edges;
 use crate::examples;
@@ -37,6 +38,12 @@ pub(crate) fn run(options: cli::Test) -> Result<ExitCode> {
     if !options.fast {
         let model = steps.step("model", "run `cargo xtask models`", Needle::install);
         variables.extend(model.map(|needle| (NEEDLE_VARIABLE, needle.to_json().to_string())));
+        let vectors = steps.step(
+            "vectors",
+            "run `cargo xtask agent-hooks`; PyPI must be reachable",
+            agent_hooks::install,
+        );
+        variables.extend(vectors.map(|folder| (agent_hooks::VARIABLE, folder.display().to_string())));
         tool_steps(&mut steps);
     }
     steps.step("edges", "remove the edge, or change the table and say why", edges::run);

@@ -16,6 +16,7 @@ Commands:
   models  Install a small tool-calling model and check its digests
             --check  Install nothing; start the model on loopback and have it make a forced tool call
             --json   Print where things are as one JSON object on standard output
+  agent-hooks  Install the conformance vectors of AGENT-HOOKS-0.1 and print where they are
   bench   Run every benchmark of the workspace
             [CARGO BENCH ARGUMENTS] [-- CRITERION ARGUMENTS] are passed on
   redaction-report  What the credential pass finds in the redaction corpus, beside the targets
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     Test(Test),
     Edges,
     Models(Models),
+    AgentHooks,
     Bench(Vec<String>),
     RedactionReport(Vec<String>),
     Fuzz(Vec<String>),
@@ -79,6 +81,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "ci" => parse_test(&rest, true),
         "edges" => parse_flags(&rest, |_| false).map(|()| Command::Edges),
         "models" => parse_models(&rest),
+        "agent-hooks" => parse_flags(&rest, |_| false).map(|()| Command::AgentHooks),
         "bench" => Ok(Command::Bench(rest)),
         "redaction-bench" => Ok(Command::RedactionBench(rest)),
         "redaction-report" => Ok(Command::RedactionReport(rest)),

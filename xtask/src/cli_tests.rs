@@ -10,6 +10,7 @@ fn commands_and_flags() {
     check("test --fast", Command::Test(Test { fast: true, ci: false }));
     check("ci", Command::Test(Test { fast: false, ci: true }));
     check("edges", Command::Edges);
+    check("agent-hooks", Command::AgentHooks);
     check("models --json --check", Command::Models(Models { check: true, json: true }));
     check("redaction-report --misses jwt", Command::RedactionReport(vec!["--misses".into(), "jwt".into()]));
     check("fuzz text --seed 7", Command::Fuzz(vec!["text".into(), "--seed".into(), "7".into()]));
@@ -27,7 +28,7 @@ fn help_is_found_before_the_separator_only() {
 
 #[test]
 fn what_is_not_known_is_refused() {
-    for line in ["", "tests", "test --slow", "ci --fast", "edges x", "models --jsn"] {
+    for line in ["", "tests", "test --slow", "ci --fast", "edges x", "agent-hooks x", "models --jsn"] {
         assert!(parse(line.split_whitespace().map(String::from)).is_err(), "`{line}`");
     }
 }

@@ -1,6 +1,7 @@
 //! Automation of the workspace: `cargo xtask --help`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool reports by printing")]
 
+mod agent_hooks;
 mod agentdojo;
 mod bench;
 mod checks;
@@ -42,6 +43,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Test(options) => return checks::run(options),
         Command::Edges => edges::run()?,
         Command::Models(options) => models::run(options)?,
+        Command::AgentHooks => return agent_hooks::run(),
         Command::Bench(arguments) => bench::run(&arguments)?,
         Command::RedactionBench(arguments) => redaction::bench(&arguments)?,
         Command::RedactionReport(arguments) => redaction::report(&arguments)?,

@@ -35,9 +35,9 @@ pub use ids::{
     ToolName,
 };
 pub use intercept::{
-    Composition, Consultant, Consultation, EmptyPoint, Enforcement, HookDecision, HookReasons, HookVerdict,
-    HookWarning, HostError, Intercepted, Interceptor, Knob, MessageDenied, NotAVerdict, Occasion, OnApproval,
-    Point, Points, Profile, Resolution, Resolve, Resolved, VerdictRow, Window,
+    Composition, Consultant, Consultation, EmptyPoint, Enforcement, FnInterceptor, HookDecision, HookReasons,
+    HookVerdict, HookWarning, HostError, Intercepted, Interceptor, Knob, MessageDenied, NotAVerdict,
+    Occasion, OnApproval, Point, Points, Profile, Resolution, Resolve, Resolved, VerdictRow, Window,
 };
 pub use item::{Content, Item, NativePart, Origin, ProposedCall, ReplyPart, ReplyPartKind};
 pub use json::{Arguments, ArgumentsError, canonical_bytes, interoperable_value};

@@ -12,6 +12,7 @@ use crate::digest::Digest;
 use crate::future::BoxFuture;
 use crate::gate::{FrozenCall, Seat};
 use crate::ids::PolicyName;
+use crate::intercept::NotAVerdict;
 use crate::json::Arguments;
 
 /// Something that judges tool calls.
@@ -138,10 +139,10 @@ impl PolicyError {
         egress_error(&Own(&*self.0))
     }
 
-    /// Whether the policy has answered with something that is no verdict.
+    /// Whether what was answered is no verdict.
     #[must_use]
     pub fn is_malformed(&self) -> bool {
-        self.0.is::<Malformed>()
+        self.0.is::<Malformed>() || self.0.is::<NotAVerdict>()
     }
 }
 

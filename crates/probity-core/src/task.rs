@@ -10,7 +10,7 @@ use probity_contract::{
 use crate::boundary::{BoundarySettings, ContextIdentity, IdentityProvider, Seated};
 use crate::driver::StartError;
 use crate::gate::ShadowNotes;
-use crate::run::{FirstItem, RunSpec};
+use crate::run::{FirstItem, Run, RunSpec};
 
 /// The title of a run whose prompt is looked at before it may stand anywhere, and that has no other.
 const UNTITLED: &str = "untitled";
@@ -92,6 +92,25 @@ impl Task {
     pub fn context(mut self, name: impl Into<String>, text: impl AsRef<str>, label: Label) -> Self {
         let content = Content::Context { name: name.into(), text: Arc::from(text.as_ref()) };
         self.items.push(FirstItem { origin: Origin::Task, label, content });
+        self
+    }
+
+    /// Goes on with the conversation of an earlier run: adds all that it has read and said, but for its instructions, with the
+    /// labels that it had there. To be called before anything else is added that shall come after it.
+    ///
+    /// What the principal said there is looked at again where interceptors are heard at `input`: what may be said can have
+    /// changed. A message that was refused is in no run, so it is in no later one either.
+    #[must_use]
+    pub fn continues(mut self, earlier: &Run) -> Self {
+        let said = earlier
+            .items()
+            .iter()
+            .filter(|item| !matches!(item.content, Content::Instructions(_) | Content::Notice(_)));
+        self.items.extend(said.map(|item| FirstItem {
+            origin: if item.origin == Origin::Principal { Origin::Principal } else { Origin::Task },
+            label: item.label.clone(),
+            content: item.content.clone(),
+        }));
         self
     }
 

@@ -66,6 +66,7 @@ pub(super) const AREAS: &[Area] = &[
     Area { folder: "crates/probity-egress/src", is_async: false },
     Area { folder: "crates/probity-contract/src", is_async: true },
     Area { folder: "crates/probity-trace/src", is_async: false },
+    Area { folder: "crates/probity-core/src/boundary", is_async: false },
     Area { folder: "crates/probity-core/src/run", is_async: false },
 ];
 

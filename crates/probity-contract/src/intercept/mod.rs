@@ -4,6 +4,7 @@
 //! place, at six of the eight points. What it says comes back as a [`HookVerdict`] and is applied by the run machine, so an
 //! interceptor has no hold on the run's own values.
 
+mod closure;
 mod composition;
 mod consult;
 mod denied;
@@ -21,8 +22,11 @@ use serde_json::Value;
 use crate::cancel::Cancel;
 use crate::future::BoxFuture;
 use crate::ids::InterceptorName;
+use crate::item::Item;
+use crate::label::Label;
 use crate::policy::PolicyError;
 
+pub use closure::FnInterceptor;
 pub use composition::{Composition, EmptyPoint, Enforcement, HookReasons, Knob, OnApproval, Profile};
 pub use consult::{Consultant, Consultation, Resolution, Resolve};
 pub use denied::MessageDenied;
@@ -71,20 +75,36 @@ pub enum Window {
     Bytes(u32),
 }
 
-/// What passes at one point, as an interceptor sees it: the agent context of AGENT-HOOKS-0.1.
+/// What passes at one point, as an interceptor sees it: the agent context of AGENT-HOOKS-0.1, and what the run has read.
 ///
-/// Cheap to clone and impossible to change: two interceptors that see one occasion see the same value.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+/// Cheap to clone and impossible to change: two interceptors that see one occasion see the same value. The stored form has the
+/// context alone.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Occasion {
     point: Point,
     context: Arc<Value>,
+    #[serde(skip)]
+    seen: Option<Seen>,
+}
+
+/// What had been read when something passed.
+#[derive(Clone)]
+struct Seen {
+    window: Arc<Vec<Arc<Item>>>,
+    label: Label,
 }
 
 impl Occasion {
     /// An occasion at this point with this agent context, a JSON object with a member `target`.
     #[must_use]
     pub const fn new(point: Point, context: Arc<Value>) -> Self {
-        Self { point, context }
+        Self { point, context, seen: None }
+    }
+
+    /// The same, of a run that has read this window, the labels of which join to `label`.
+    #[must_use]
+    pub fn with_window(self, window: Arc<Vec<Arc<Item>>>, label: Label) -> Self {
+        Self { seen: Some(Seen { window, label }), ..self }
     }
 
     /// Where it is.
@@ -104,6 +124,25 @@ impl Occasion {
     #[must_use]
     pub fn target(&self) -> &Value {
         self.context.get("target").unwrap_or(&Value::Null)
+    }
+
+    /// The items that the run has read so far, in order, with their labels: for an interceptor that asks where words come from.
+    /// Empty where it is not known, as in another process.
+    #[must_use]
+    pub fn window(&self) -> &[Arc<Item>] {
+        self.seen.as_ref().map_or(&[], |seen| &seen.window)
+    }
+
+    /// The join of their labels: what everything is worth that the model says now. The lowest there is where it is not known.
+    #[must_use]
+    pub fn label(&self) -> Label {
+        self.seen.as_ref().map_or_else(Label::untrusted, |seen| seen.label.clone())
+    }
+}
+
+impl PartialEq for Occasion {
+    fn eq(&self, other: &Self) -> bool {
+        (self.point, &self.context) == (other.point, &other.context)
     }
 }
 

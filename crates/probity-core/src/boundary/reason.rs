@@ -20,24 +20,25 @@ type Piece = [u8; PIECE_BYTES];
 pub(crate) struct Withheld(HashSet<Piece>);
 
 impl Withheld {
-    /// Finds the pieces of `reasons` in the texts, the names and the JSON of `refused`.
+    /// Finds the pieces of `reasons` in the texts, the names and the JSON of `refused`, and those that would come about where a
+    /// mark is put in place of one.
     ///
     /// Takes time in proportion to the length of both and memory in proportion to the reasons.
     pub(crate) fn between<'a>(
         reasons: impl IntoIterator<Item = &'a str>,
         refused: impl IntoIterator<Item = &'a Value>,
     ) -> Self {
-        let said: HashSet<Piece> = reasons.into_iter().flat_map(pieces).collect();
-        let mut found = HashSet::new();
-        if said.is_empty() {
-            return Self(found);
+        let (reasons, refused): (Vec<&str>, Vec<&Value>) =
+            (reasons.into_iter().collect(), refused.into_iter().collect());
+        let said = reasons.iter().copied().flat_map(pieces).collect();
+        let mut withheld = Self(common(&said, &refused));
+        if !withheld.0.is_empty() {
+            let marked = |reason: &&str| MARKS.map(|mark| withheld.replaced(reason, mark));
+            let marked: Vec<String> = reasons.iter().flat_map(marked).collect();
+            let said = marked.iter().flat_map(|text| pieces(text)).collect();
+            withheld.0.extend(common(&said, &refused));
         }
-        let mut look = |text: &str| found.extend(pieces(text).filter(|piece| said.contains(piece)));
-        for value in refused {
-            each_text(value, &mut look);
-            look(&value.to_string());
-        }
-        Self(found)
+        withheld
     }
 
     /// The reason without these pieces.
@@ -85,6 +86,20 @@ impl Withheld {
 #[cfg(test)]
 pub(crate) fn scrubbed(reason: &str, refused: &Value) -> String {
     Withheld::between([reason], [refused]).scrub(reason)
+}
+
+/// Those of the pieces that stand in the values.
+fn common(said: &HashSet<Piece>, values: &[&Value]) -> HashSet<Piece> {
+    let mut found = HashSet::new();
+    if said.is_empty() {
+        return found;
+    }
+    let mut look = |text: &str| found.extend(pieces(text).filter(|piece| said.contains(piece)));
+    for value in values {
+        each_text(value, &mut look);
+        look(&value.to_string());
+    }
+    found
 }
 
 fn pieces(text: &str) -> impl Iterator<Item = Piece> {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use probity_contract::{CallId, LimitKind};
 
 use super::call::{Call, Stage};
-use super::passing::passage_step;
 use super::{Phase, Run, Step, Unexpected};
 
 impl Run {
@@ -36,11 +35,6 @@ impl Run {
     }
 
     pub(super) fn hand_out_call_step(&mut self) -> Option<Step> {
-        let settings = &self.state.spec.boundary;
-        let mut calls = self.state.calls.values_mut();
-        if let Some(step) = calls.find_map(|call| passage_step(call.stage.fold_mut()?, settings)) {
-            return Some(step);
-        }
         let now = self.state.ledger.now_ms();
         let limits = &self.state.spec.limits;
         let timeout_ms = self.state.spent.time_for(limits, limits.tool_timeout_ms, now);

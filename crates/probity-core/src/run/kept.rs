@@ -1,7 +1,8 @@
 //! What a record that keeps no full content keeps of the words that stand in its facts.
 
 use probity_contract::{
-    Body, ContentSetting, Ending, Fact, Intercepted, Opinion, PartId, Said, Stop, Target, ToolName, Verdict,
+    Body, ContentSetting, Ending, Fact, HostError, Intercepted, Opinion, PartId, Said, Stop, Target,
+    ToolName, Verdict,
 };
 use probity_egress::{SamePrincipal, egress_text, egress_value};
 use serde_json::Value;
@@ -68,7 +69,7 @@ impl Keeps {
             }
             // An interceptor's reason is its own word; what it refuses is referred to.
             Fact::Intercepted(row) => self.row(row),
-            Fact::Ended { ending: Ending::MessageDenied(denied), .. } => self.words(&mut denied.reason),
+            Fact::Ended { ending: Ending::MessageDenied(denied), .. } => self.reason(&mut denied.reason),
             Fact::CallProposed { provider_id, tool, .. } => {
                 self.id(provider_id);
                 self.id(tool);
@@ -136,9 +137,16 @@ impl Keeps {
 
     fn row(self, row: &mut Intercepted) {
         for said in &mut row.verdicts {
-            said.reason.iter_mut().for_each(|reason| self.words(reason));
+            said.reason.iter_mut().for_each(|reason| self.reason(reason));
         }
-        row.verdict = row.verdict.map_reasons(|reason| self.words(reason));
+        row.verdict = row.verdict.map_reasons(|reason| self.reason(reason));
+    }
+
+    /// The engine's own reasons say nothing of what they are about.
+    fn reason(self, reason: &mut String) {
+        if !HostError::is_said_by(reason) {
+            self.words(reason);
+        }
     }
 
     fn target(self, target: &mut Target) {

@@ -135,9 +135,17 @@ impl Run {
                     self.fold(|_, envelope| Scene::Input { content: text, role: "user" }.stage(envelope));
                 return self.pass(fold, Then::Message(first));
             }
-            self.add_item(first.origin, first.label, first.content);
+            self.add_first(first);
         }
         self.state.phase = Phase::Turn { wrap_up: None };
+    }
+
+    /// Adds what the run was given. Calls of an earlier run keep their numbers, so this one's come after them.
+    fn add_first(&mut self, first: FirstItem) {
+        if let Content::ToolResult { call, .. } = &first.content {
+            self.state.next_call = self.state.next_call.max(call.0.saturating_add(1));
+        }
+        self.add_item(first.origin, first.label, first.content);
     }
 
     /// Has the window looked at before it is sent; whether that is to be done at all.
@@ -278,9 +286,27 @@ impl Run {
         }
     }
 
+    /// The step that a passage waits for, the run's own or a call's, if it was not handed out yet.
     pub(super) fn hand_out_passage(&mut self) -> Option<Step> {
-        let RunState { spec, passing, .. } = &mut self.state;
-        passing.as_mut().and_then(|passing| passage_step(&mut passing.fold, &spec.boundary))
+        let RunState { spec, passing, calls, window, label, .. } = &mut self.state;
+        let own = passing.iter_mut().map(|passing| &mut passing.fold);
+        let mut folds = own.chain(calls.values_mut().filter_map(|call| call.stage.fold_mut()));
+        folds.find_map(|fold| {
+            let passage = fold.sequence();
+            match fold.next(&spec.boundary)? {
+                FoldStep::Identify { provider, occasion } => {
+                    Some(Step::Identify { passage, provider, occasion })
+                }
+                FoldStep::Hear { seat, occasion } => {
+                    let occasion = occasion.with_window(Arc::clone(window), label.clone());
+                    Some(Step::Intercept { passage, seat, occasion })
+                }
+                FoldStep::Consult(consultation) => {
+                    Some(Step::Consult { passage, consultation: *consultation })
+                }
+                FoldStep::Done => None,
+            }
+        })
     }
 
     /// Tells the passage of this number something: the run's own, or a call's.
@@ -351,9 +377,7 @@ impl Run {
         }
         self.record_row(&upshot, None, None);
         match text.filter(|_| upshot.proceeds) {
-            Some(text) => {
-                self.add_item(first.origin, first.label, Content::Person(text));
-            }
+            Some(text) => self.add_first(FirstItem { content: Content::Person(text), ..first }),
             None => self.deny_message(&upshot),
         }
     }
@@ -533,17 +557,6 @@ impl Run {
 impl Arrived {
     fn pauses(&self) -> bool {
         self.reply.stop == Stop::Paused && !self.last.is_last()
-    }
-}
-
-/// The step that a passage waits for, if it was not handed out yet.
-pub(super) fn passage_step(fold: &mut Fold, settings: &BoundarySettings) -> Option<Step> {
-    let passage = fold.sequence();
-    match fold.next(settings)? {
-        FoldStep::Identify { provider, occasion } => Some(Step::Identify { passage, provider, occasion }),
-        FoldStep::Hear { seat, occasion } => Some(Step::Intercept { passage, seat, occasion }),
-        FoldStep::Consult(consultation) => Some(Step::Consult { passage, consultation: *consultation }),
-        FoldStep::Done => None,
     }
 }
 

@@ -10,9 +10,11 @@
     reason = "tests"
 )]
 
+mod agent_hooks;
 mod answers;
 mod approvals;
 mod bindings;
+mod boundary;
 mod breaking;
 mod canaries;
 mod cancel;

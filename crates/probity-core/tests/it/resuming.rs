@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use probity_contract::{
     Answer, AnswerKind, Approver, Cancel, Clock, DenialCode, Digest, Durability, Effect, Emission, Ending,
-    Fact, Journal as _, JournalError, Limits, Policy, RedeemError, Redeemer, RunId, Tool, ToolErrorClass,
-    ToolOutcomeKind,
+    Fact, Interceptor, Journal as _, JournalError, Limits, Policy, RedeemError, Redeemer, RunId, Tool,
+    ToolErrorClass, ToolOutcomeKind,
 };
 use probity_core::{
     Host, Keeper, LeftBehind, MemoryRedeemer, Paused, ResumeError, Resumption, Run, Snapshot, StartError,
@@ -36,6 +36,8 @@ pub(crate) struct Deployment {
     pub(crate) watcher: Watcher,
     pub(crate) clock: FakeClock,
     pub(crate) principal: &'static str,
+    pub(crate) prompt: String,
+    pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
 }
 
 /// Every state that was kept, as it would be sealed.
@@ -77,6 +79,8 @@ pub(crate) fn deployment(tools: &[&ScriptedTool], policy: &ScriptedPolicy, turns
         watcher: Watcher::new(),
         clock: FakeClock::new(),
         principal: "ada",
+        prompt: "do it".to_owned(),
+        interceptors: Vec::new(),
     }
 }
 
@@ -90,7 +94,11 @@ pub(crate) fn asking() -> (Deployment, ScriptedTool) {
 
 impl Deployment {
     fn task(&self) -> Task {
-        let mut task = Task::new(Arc::new(self.model.clone()), principal(self.principal), "do it");
+        let mut task =
+            Task::new(Arc::new(self.model.clone()), principal(self.principal), self.prompt.as_str());
+        for interceptor in &self.interceptors {
+            task = task.interceptor(Arc::clone(interceptor));
+        }
         for tool in &self.tools {
             task = task.tool(Arc::new(tool.clone()) as Arc<dyn Tool>);
         }

@@ -13,6 +13,7 @@ pub(super) const BEHIND_BYTES_MAX: usize = 256;
 const CONTROL_BYTES_MAX: usize = super::cursor::CSI_CHARS_MAX + 3;
 /// How much is looked at at once.
 const PLAIN_BYTES: usize = 45;
+const NEAR_BYTES: usize = 4;
 
 /// A reader over the visible text before a position, backwards.
 ///
@@ -26,6 +27,10 @@ pub(super) struct Behind<'a> {
     undo: bool,
     /// From here to where it was opened, every byte is a visible character of its own.
     plain: usize,
+    /// The character before `plain`, where something invisible is near: everybody asks about it first.
+    first: Option<char>,
+    /// How far it is to the beginning of that one.
+    first_len: u8,
 }
 
 impl<'a> Behind<'a> {
@@ -34,14 +39,35 @@ impl<'a> Behind<'a> {
         while !text.is_char_boundary(floor) {
             floor += 1;
         }
-        let mut behind = Self { text, at, floor, undo: false, plain: at };
-        behind.is_plain_before();
+        let mut behind = Self { text, at, floor, undo: false, plain: at, first: None, first_len: 0 };
+        if !behind.is_plain_before() {
+            let mut ahead = behind.clone();
+            let first = ahead.next_beyond_hidden().or_else(|| ahead.next());
+            if let Ok(len) = u8::try_from(at - ahead.at) {
+                (behind.first, behind.first_len) = (first, len);
+            }
+        }
         behind
+    }
+
+    /// The character before the most common of what is invisible, where that is told by their bytes.
+    fn next_beyond_hidden(&mut self) -> Option<char> {
+        let mut before = self.text.as_bytes().get(self.floor..self.at)?;
+        while let [rest @ .., 0xe2, 0x80, 0x8b..=0x8f] = before {
+            before = rest;
+        }
+        let (last, rest) = before.split_last()?;
+        let may_end_control = matches!(last, 0x40..0x7f) && matches!(rest.last(), Some(0x20..=0x3f | b'['));
+        if !last.is_ascii() || may_end_control {
+            return None;
+        }
+        self.at = self.floor + rest.len();
+        Some(char::from(*last))
     }
 
     /// What stands before the beginning of everything.
     pub(super) fn nothing() -> Self {
-        Self { text: "", at: 0, floor: 0, undo: false, plain: 0 }
+        Self { text: "", at: 0, floor: 0, undo: false, plain: 0, first: None, first_len: 0 }
     }
 
     /// The same, undoing encodings as [`super::cursor::Cursor::undoing`] does.
@@ -55,9 +81,18 @@ impl<'a> Behind<'a> {
             if self.at <= self.floor {
                 return None;
             }
-            if !self.undo && (self.at > self.plain || self.is_plain_before()) {
-                self.at -= 1;
-                return self.text.as_bytes().get(self.at).copied().map(char::from);
+            if !self.undo {
+                if self.at > self.plain {
+                    self.at -= 1;
+                    return self.text.as_bytes().get(self.at).copied().map(char::from);
+                }
+                if self.at == self.plain && self.first.is_some() {
+                    self.at -= usize::from(self.first_len);
+                    return self.first;
+                }
+                if self.is_plain_before() {
+                    continue;
+                }
             }
             let before = self.text.get(self.floor..self.at)?;
             let last = *before.as_bytes().last()?;
@@ -98,10 +133,15 @@ impl<'a> Behind<'a> {
     fn is_plain_before(&mut self) -> bool {
         let from = self.at.saturating_sub(PLAIN_BYTES + CONTROL_BYTES_MAX).max(self.floor);
         let piece = self.text.as_bytes().get(from..self.at).unwrap_or_default();
+        // Where there is something invisible, it mostly is near.
+        if piece.last_chunk::<NEAR_BYTES>().is_some_and(|near| !near.is_ascii()) {
+            return false;
+        }
         if piece.iter().fold(false, |any, b| any | (!b.is_ascii() | (*b == 0x1b))) {
             return false;
         }
         self.plain = if from == self.floor { from } else { from + CONTROL_BYTES_MAX };
+        self.first = None;
         self.at > self.plain
     }
 
@@ -147,6 +187,11 @@ impl<'a> Behind<'a> {
             chars.push(c);
         }
         Cow::Owned(chars.into_iter().rev().collect())
+    }
+
+    /// Whether the text begins here.
+    pub(super) fn is_at_beginning(&self) -> bool {
+        self.at == 0
     }
 
     /// Whether something was removed directly before.
@@ -244,3 +289,7 @@ fn ends_in_escape(before: &str) -> bool {
     }
     last.is_some_and(|c| c.is_ascii_hexdigit()) && undo::backward(before).is_some()
 }
+
+#[cfg(test)]
+#[path = "behind_tests.rs"]
+mod tests;

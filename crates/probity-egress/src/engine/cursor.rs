@@ -206,8 +206,7 @@ impl<'a> Cursor<'a> {
         if self.reads != Reads::Plainly {
             return None;
         }
-        let eight = *self.text.as_bytes().get(self.at..)?.first_chunk()?;
-        if self.at + eight.len() <= self.limit && eight.iter().all(|b| is_plain(*b)) {
+        if let Some(eight) = self.plain_eight() {
             return Some(eight);
         }
         // With what takes no room between them.
@@ -221,6 +220,14 @@ impl<'a> Cursor<'a> {
             (*byte, rest) = (*next, more);
         }
         Some(eight)
+    }
+
+    /// The same where nothing invisible stands between them.
+    pub(super) fn plain_eight(&self) -> Option<[u8; 8]> {
+        let eight = *self.text.as_bytes().get(self.at..)?.first_chunk()?;
+        let is_plain =
+            self.reads_plainly() && self.at + eight.len() <= self.limit && eight.iter().all(|b| is_plain(*b));
+        is_plain.then_some(eight)
     }
 
     /// Reads characters of the class to the end of `text`, until it is `max` bytes long.
@@ -246,6 +253,12 @@ impl<'a> Cursor<'a> {
     pub(super) fn bytes_ahead(&self, max: usize) -> Option<&'a [u8]> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         rest.get(..max).or_else(|| self.last.then_some(rest))
+    }
+
+    /// What has arrived of the window, as it is written.
+    pub(super) fn bytes_in_window(&self) -> &'a [u8] {
+        let end = self.text.len().min(self.limit);
+        self.text.as_bytes().get(self.at..end).unwrap_or_default()
     }
 
     /// Reads the literal if it is next.
@@ -479,7 +492,12 @@ pub(super) const HIDDEN_BYTES_MAX: usize = 32;
 pub(super) const CSI_CHARS_MAX: usize = 48;
 
 /// The length of the character without room that `rest` begins with; 0 where it begins with another, or ends in its middle.
+#[inline]
 pub(super) fn zero_width_len(rest: &[u8]) -> usize {
+    if rest.first().is_none_or(u8::is_ascii) { 0 } else { beyond_ascii_len(rest) }
+}
+
+fn beyond_ascii_len(rest: &[u8]) -> usize {
     let len = match rest {
         // The most common are told by their bytes, as are those of two, which are few, and most that are none.
         [0xe2, 0x80, 0x8b..=0x8f, ..] => return 3,

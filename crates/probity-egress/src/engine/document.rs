@@ -58,6 +58,26 @@ pub(super) fn find(first: char, cursor: &Cursor<'_>) -> Result<Option<Found>, St
     }
 }
 
+/// Finds a document that the text begins inside of: the blanks before its first member are between its brackets, as those
+/// are that follow a bracket that is there.
+///
+/// Only at the beginning of the text. Further on, what stands before says whose the indent is.
+pub(super) fn find_begun(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
+    let mut ahead = cursor.clone();
+    let indent = ahead.run(BLANKS_MAX, |c| matches!(c, ' ' | '\t'))?;
+    if indent == 0 || ahead.peek()? == Some('{') {
+        return Ok(None);
+    }
+    let Some(found) = service_account(&ahead)? else { return Ok(None) };
+    // The mark reaches back over nothing that is invisible, and no further than from a bracket.
+    let cut = ahead.offset() - cursor.offset() + found.cut;
+    let before = cut - SERVICE_ACCOUNT.len();
+    let mut again = cursor.clone();
+    again.run(before, is_before_type)?;
+    let is_marked = again.offset() - cursor.offset() == before && before <= TYPE_CHARS_MAX;
+    Ok(is_marked.then_some(Found { cut, ..found }))
+}
+
 /// `{"type": "service_account", …}`, or from the type on when what is before it was cut off.
 fn service_account(cursor: &Cursor<'_>) -> Result<Option<Found>, Starved> {
     let mut ahead = cursor.clone();

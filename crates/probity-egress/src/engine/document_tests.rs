@@ -27,6 +27,37 @@ fn where_it_is_cut_off_it_ends() {
 }
 
 #[test]
+fn where_the_text_begins_inside_of_it_it_begins_with_the_text() {
+    let rest = format!("{MEMBERS}\n}}\nnext");
+    for indent in ["  ", "\t", &" ".repeat(24)] {
+        check(&format!("{indent}{rest}"), "[REDACTED:service-account]\nnext");
+        // What stands before says whose the indent is.
+        for before in ["\n", "key: |\n", "app | "] {
+            let kept = format!("{before}{indent}[REDACTED:service-account]\nnext");
+            check(&format!("{before}{indent}{rest}"), &kept);
+        }
+        let mut redactor = Redactor::<SamePrincipal>::new();
+        let mut out = String::new();
+        for c in format!("{indent}{rest}").chars() {
+            out.push_str(redactor.push(c.encode_utf8(&mut [0; 4])).as_str());
+        }
+        out.push_str(redactor.finish().as_str());
+        assert_eq!(out, "[REDACTED:service-account]\nnext");
+        // An indent before the bracket is before the object.
+        check(&format!("{indent}{{{rest}"), &format!("{indent}[REDACTED:service-account]\nnext"));
+        stays(&format!("{indent}\"type\": \"service_account\", \"name\": \"x\"}}"));
+    }
+}
+
+#[test]
+fn the_line_that_it_ends_on_ends() {
+    let object = format!("{{\n  {MEMBERS}\n}}");
+    for line_break in ["\n", "\r\n", "\n\n"] {
+        check(&format!("{object}{line_break}"), &format!("[REDACTED:service-account]{line_break}"));
+    }
+}
+
+#[test]
 fn it_goes_behind_a_prefix_on_each_line() {
     let object = format!("{{\n  {MEMBERS}\n}}");
     for prefix in [

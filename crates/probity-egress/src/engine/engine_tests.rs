@@ -147,6 +147,7 @@ const PIECES: &[&str] = &[
     // Lines and values that are long before they say something.
     "\\\n", "\n> ", "correcthorsebatterystaplexkqzvbtplmnrswdfghjkl", "a-b_c.a-b_c.a-b_c.a-b_c.", "7", "u:hunter22x",
     "KqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKqKq", "xkqzvbtplm", "sk_live_", "hooks.slack.com/triggers/", "Q~",
+    "\"type\": \"service_account\", \"private_key\": ",
 ];
 
 proptest! {
@@ -156,6 +157,40 @@ proptest! {
     fn marks_overlook_nothing_that_is_put_together(pieces in vec(select(PIECES), 2..10)) {
         for text in [pieces.concat(), format!(" {}", pieces.concat())] {
             prop_assert_eq!(marked(&text, false), exhaustive(&text, false));
+        }
+    }
+}
+
+/// Tokens of shapes that begin with their fixed text, have it further on, or both.
+const TOKENS: &[&str] = &[
+    "ghp_FAKEfake0NOTreal1FAKEfake0NOTreal1FA",
+    "sk_live_FAKEfake0NOTreal1FAKEf",
+    "AKIAFAKE2KEY7FAKE2KE",
+    "Ug7T8Q~.xA1aB3xY7kL2mQ9wE5rT8yU1iO4pZ6s",
+    "https://hooks.slack.com/services/T0FAKE0FAK/B0FAKE0FAK/FAKEfake0NOTreal1FAKEfak",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJGQUtFIn0.FAKEfake0NOTreal1FAKEfake0NOTreal1",
+    "-----BEGIN PRIVATE KEY-----",
+    "$apr1$FAKEsalt$FAKEfake0NOTreal1FAKEf",
+    "password: hunter22x",
+    "\"type\": \"service_account\", \"private_key\": ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn marks_overlook_nothing_that_is_torn(
+        pieces in vec(prop_oneof![select(TOKENS), select(PIECES)], 1..4),
+        tears in vec((any::<proptest::sample::Index>(), select(&["\u{200b}", "\u{ad}", "\u{202e}", "\u{1b}[0m", "\u{e0020}"][..])), 1..40),
+    ) {
+        let mut chars: Vec<String> = pieces.concat().chars().map(String::from).collect();
+        for (place, tear) in tears {
+            place.get_mut(&mut chars).push_str(tear);
+        }
+        for text in [chars.concat(), format!(" {}", chars.concat())] {
+            for locations in [false, true] {
+                prop_assert_eq!(marked(&text, locations), exhaustive(&text, locations));
+            }
         }
     }
 }

@@ -55,6 +55,16 @@ use seen::Seen;
 use swallow::Swallow;
 pub(crate) use user_flag::is_user_pair;
 
+/// Returns what a detector answers unless it found nothing. What is nearly always nothing is not moved.
+macro_rules! unless_found {
+    ($answer:expr) => {
+        match $answer {
+            Ok(None) => {}
+            found => return found,
+        }
+    };
+}
+
 /// How much is scanned at once.
 const BLOCK_BYTES: usize = 32 * 1024;
 
@@ -384,49 +394,33 @@ impl Engine {
         seen: &Seen,
     ) -> Result<Option<Found>, Starved> {
         let Some(first) = cursor.peek()? else { return Ok(None) };
-        if asked.has(Asked::KNOWN)
-            && let Some(found) = known::find(&self.known, first, cursor)?
-        {
-            return Ok(Some(found));
+        if asked.has(Asked::KNOWN) {
+            unless_found!(known::find(&self.known, first, cursor));
         }
         if !begins_anything(first) {
             return Ok(None);
         }
-        if asked.has(Asked::TOKENS)
-            && !first.is_whitespace()
-            && let Some(found) = shaped(first, cursor, behind, asked, seen)?
-        {
-            return Ok(Some(found));
+        if asked.has(Asked::TOKENS) && !first.is_whitespace() {
+            unless_found!(shaped(first, cursor, behind, asked, seen));
         }
-        if self.looks_for.locations
-            && asked.has(Asked::LOCATIONS)
-            && !first.is_whitespace()
-            && let Some(found) = location::find(first, cursor, behind)?
-        {
-            return Ok(Some(found));
+        if asked.has(Asked::TOKENS) && behind.is_at_beginning() {
+            unless_found!(document::find_begun(cursor));
+        }
+        if self.looks_for.locations && asked.has(Asked::LOCATIONS) && !first.is_whitespace() {
+            unless_found!(location::find(first, cursor, behind));
         }
         if asked.has(Asked::NAMES) {
-            if let Some(found) = authority::find(first, cursor, behind, seen)? {
-                return Ok(Some(found));
-            }
-            if let Some(found) = name::find(first, cursor, behind, seen)? {
-                return Ok(Some(found));
-            }
-            if let Some(found) = structure::find(first, cursor, behind)? {
-                return Ok(Some(found));
-            }
+            unless_found!(authority::find(first, cursor, behind, seen));
+            unless_found!(name::find(first, cursor, behind, seen));
+            unless_found!(structure::find(first, cursor, behind));
         }
         if !asked.has(Asked::VALUES) {
             return Ok(None);
         }
-        if self.looks_for.encodings
-            && let Some(found) = wrapped::find(first, cursor, behind, self)?
-        {
-            return Ok(Some(found));
+        if self.looks_for.encodings {
+            unless_found!(wrapped::find(first, cursor, behind, self));
         }
-        if let Some(found) = context::find(first, cursor, behind, seen)? {
-            return Ok(Some(found));
-        }
+        unless_found!(context::find(first, cursor, behind, seen));
         note::find(first, cursor, behind)
     }
 
@@ -511,22 +505,16 @@ fn shaped(
     asked: Asked,
     seen: &Seen,
 ) -> Result<Option<Found>, Starved> {
-    if let Some(found) = key_block::find(first, cursor)? {
-        return Ok(Some(found));
+    unless_found!(key_block::find(first, cursor));
+    unless_found!(password_hash::find(first, cursor));
+    match token::find(first, cursor, behind, asked.has(Asked::ANCHORED), Some(seen)) {
+        Ok(None) => {}
+        Ok(Some(found)) => return wrap::read_token_on(found, cursor).map(Some),
+        Err(starved) => return Err(starved),
     }
-    if let Some(found) = password_hash::find(first, cursor)? {
-        return Ok(Some(found));
-    }
-    match token::find(first, cursor, behind, asked.has(Asked::ANCHORED), Some(seen))? {
-        Some(found) => wrap::read_token_on(found, cursor).map(Some),
-        None => match document::find(first, cursor)? {
-            Some(found) => Ok(Some(found)),
-            None => match encoded_link::find(first, cursor, behind)? {
-                Some(found) => Ok(Some(found)),
-                None => wrap::token_over_lines(first, cursor, behind, seen),
-            },
-        },
-    }
+    unless_found!(document::find(first, cursor));
+    unless_found!(encoded_link::find(first, cursor, behind));
+    wrap::token_over_lines(first, cursor, behind, seen)
 }
 
 /// The character boundary at or before `at`.

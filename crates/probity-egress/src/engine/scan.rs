@@ -259,10 +259,13 @@ impl Scan<'_> {
                     self.marks.set(at - blanks_before(bytes, at), Asked::NAMES);
                 }
                 if let Some(len) = hidden(bytes, at) {
-                    for earlier in at.saturating_sub(HIDDEN_REACH_BYTES).max(self.run.hidden_to)..=at {
+                    // A control sequence may have a registered secret in it; what takes no room is only copied.
+                    let is_control = bytes.get(at) == Some(&0x1b);
+                    let to = if is_control { at + 1 } else { at };
+                    for earlier in at.saturating_sub(HIDDEN_REACH_BYTES).max(self.run.hidden_to)..to {
                         self.marks.set(earlier, Asked::ALL);
                     }
-                    self.run.hidden_to = at;
+                    self.run.hidden_to = if is_control { at } else { at + len };
                     // Its last letter stands for nothing.
                     self.marks.set(at + len, Asked::ALL);
                     if at >= self.run.hidden_end {
@@ -275,7 +278,7 @@ impl Scan<'_> {
                         self.run.hidden_end = end;
                         let after = bytes.get(end).copied().unwrap_or_default();
                         for tear in self.triggers.tears([before(), after]) {
-                            if goes_on(bytes, end, tear.rest) {
+                            if self.run.torn_to(tear.asked) < at && goes_on(bytes, end, tear.rest) {
                                 self.torn(at, tear.asked);
                             }
                         }
@@ -443,15 +446,17 @@ impl Scan<'_> {
 
     /// Something invisible at `at` may tear a token that begins before.
     fn torn(&mut self, at: usize, asked: Asked) {
-        let torn_to = if asked == Asked::TOKENS { 0 } else { self.run.torn_to };
-        let reach = BEFORE_BYTES_MAX.min(at.saturating_sub(torn_to));
+        let reach = BEFORE_BYTES_MAX.min(at.saturating_sub(self.run.torn_to(asked)));
         let before = self.bytes.get(..at).unwrap_or_default().iter().rev().take(reach);
         let reach = before.take_while(|b| hint::may_be_of_token(**b)).count();
         for start in at - reach..at {
             self.marks.set(start, asked);
         }
+        // Nothing begins inside of what takes no room.
+        let to = at.max(self.run.hidden_to);
+        self.run.begun_to = to;
         if asked != Asked::TOKENS {
-            self.run.torn_to = at;
+            self.run.torn_to = to;
         }
     }
 
@@ -577,12 +582,20 @@ struct Run {
     hidden_end: usize,
     /// Up to where tokens that may be torn are asked about.
     torn_to: usize,
+    /// The same for those that begin with their fixed text.
+    begun_to: usize,
     /// Up to where the name behind a dash is known to go.
     name_end: usize,
     walked: Walked,
 }
 
 impl Run {
+    /// Up to where these tokens are asked about since they may be torn. Who is asked about all is asked about those that
+    /// begin with their fixed text.
+    fn torn_to(&self, asked: Asked) -> usize {
+        if asked == Asked::TOKENS { self.begun_to } else { self.torn_to }
+    }
+
     /// Where the name ends that a flag has from `at` on, as far as it is looked at.
     fn name_end(&mut self, bytes: &[u8], at: usize) -> usize {
         let from = at.max(self.name_end);

@@ -35,11 +35,24 @@ pub(super) fn find(
     if !first.is_ascii() {
         return Ok(None);
     }
-    let mut ahead = cursor.clone();
-    ahead.next()?;
-    let Some(second) = ahead.next()? else { return Ok(None) };
     let (mut boundary, mut torn) = (None, None);
-    for shape in shapes_from(first, second, || cursor.eight()) {
+    let eight = match (cursor.plain_eight(), seen) {
+        (None, Some(seen)) if *torn.get_or_insert_with(|| is_torn(cursor, seen)) => {
+            seen.visible.eight(cursor)
+        }
+        (None, _) => cursor.eight(),
+        (eight, _) => eight,
+    };
+    let second = match eight {
+        Some([_, second, ..]) => char::from(second),
+        None => {
+            let mut ahead = cursor.clone();
+            ahead.next()?;
+            let Some(second) = ahead.next()? else { return Ok(None) };
+            second
+        }
+    };
+    for shape in shapes_from(first, second, eight) {
         if !anchored && !shape.begins_fixed() {
             continue;
         }

@@ -45,6 +45,15 @@ impl Visible {
         }
         true
     }
+
+    /// The next eight characters at the cursor, which stands before something visible, when each is ASCII.
+    pub(super) fn eight(&self, cursor: &Cursor<'_>) -> Option<[u8; 8]> {
+        let mut piece = self.0.try_borrow_mut().ok()?;
+        let from = piece.at(cursor.offset());
+        let to = piece.read(cursor, from, 8);
+        let eight = *piece.bytes.get(from..to)?.first_chunk()?;
+        eight.is_ascii().then_some(eight)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -75,6 +84,9 @@ impl Piece {
     /// Which character stands at a place of the text.
     fn at(&mut self, place: usize) -> usize {
         if self.places.get(self.asked) != Some(&place) {
+            self.asked += 1;
+        }
+        if self.places.get(self.asked) != Some(&place) {
             self.asked = self.places.partition_point(|known| *known < place);
         }
         if self.places.get(self.asked) != Some(&place) || self.asked > CHARS_MAX {
@@ -91,7 +103,22 @@ impl Piece {
     fn read(&mut self, cursor: &Cursor<'_>, from: usize, chars: usize) -> usize {
         let at = cursor.offset();
         let limit = at + WINDOW_BYTES - NEAR_BYTES;
+        let raw = cursor.bytes_in_window();
         while self.places.len() < from + chars && self.to < limit {
+            // The most common are told by their bytes.
+            match raw.get(self.to - at..) {
+                Some([byte, ..]) if byte.is_ascii() && *byte != 0x1b => {
+                    self.bytes.push(*byte);
+                    self.places.push(self.to);
+                    self.to += 1;
+                    continue;
+                }
+                Some([0xe2, 0x80, 0x8b..=0x8f, ..]) => {
+                    self.to += 3;
+                    continue;
+                }
+                Some(_) | None => {}
+            }
             let mut ahead = cursor.after(self.to - at);
             let Ok(hidden) = ahead.hidden() else { break };
             if hidden == 0 {

@@ -116,14 +116,13 @@ struct Start {
 pub(crate) fn shapes_from(
     first: char,
     second: char,
-    next: impl Fn() -> Option<[u8; 8]>,
+    next: Option<[u8; 8]>,
 ) -> impl Iterator<Item = &'static Shape> {
     let place = (first.is_ascii() && second.is_ascii())
         .then(|| PAIRS.get(first as usize * 128 + second as usize))
         .flatten()
         .map_or(0, |place| usize::from(*place));
     let list = LISTS.get(place).copied().unwrap_or_default();
-    let next = if list.is_empty() { None } else { next() };
     let next = next.map(u64::from_le_bytes).map(|next| (next, words(next)));
     list.iter()
         .filter(move |start| {

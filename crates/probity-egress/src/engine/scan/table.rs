@@ -112,15 +112,11 @@ impl<'a> Triggers<'a> {
     }
 
     /// The anchors that something invisible between the two bytes may tear.
-    pub(super) fn tears(&self, pair: [u8; 2]) -> &'static [Tear] {
-        let at = index(pair);
-        if self.table.inside.get(at / 64).is_none_or(|word| word >> (at % 64) & 1 == 0) {
-            return &[];
-        }
-        let tears = self.table.tears.as_slice();
-        let from = tears.partition_point(|tear| tear.pair < pair);
-        let len = tears.iter().skip(from).take_while(|tear| tear.pair == pair).count();
-        tears.get(from..from + len).unwrap_or_default()
+    pub(super) fn tears(&self, pair: [u8; 2]) -> impl Iterator<Item = &'static Tear> {
+        let table = self.table;
+        let from = table.torn.get(index(pair)).map_or(0, |from| usize::from(*from));
+        let tears = from.checked_sub(1).and_then(|from| table.tears.get(from..)).unwrap_or_default();
+        tears.iter().take_while(move |tear| tear.pair == pair)
     }
 
     pub(super) fn has_locations(&self) -> bool {
@@ -156,10 +152,10 @@ struct Table {
     /// The same for each pair that an anchor ends with.
     ends: Vec<u16>,
     leads: Leads,
-    /// All pairs of all anchors, a bit for each.
-    inside: Vec<u64>,
-    /// The same with what follows each, in order.
+    /// All pairs of all anchors with what follows each, in order.
     tears: Vec<Tear>,
+    /// For each pair the first of its tears, counted from one; 0 for those that have none.
+    torn: Vec<u16>,
     locations: bool,
 }
 
@@ -196,8 +192,8 @@ impl Table {
             lists: vec![0; PAIRS],
             ends: vec![0; PAIRS],
             leads: Leads(vec![Vec::new()]),
-            inside: vec![0; PAIRS / 64],
             tears: Vec::new(),
+            torn: vec![0; PAIRS],
             locations,
         };
         for anchor in anchors().chain(document::anchors()).chain(encoded_link::anchors()) {
@@ -205,6 +201,11 @@ impl Table {
         }
         table.tears.sort_by(|a, b| (a.pair, a.rest, a.asked).cmp(&(b.pair, b.rest, b.asked)));
         table.tears.dedup_by(|a, b| (a.pair, a.rest, a.asked) == (b.pair, b.rest, b.asked));
+        for (from, tear) in (1..).zip(&table.tears) {
+            if let Some(first) = table.torn.get_mut(index(tear.pair)).filter(|first| **first == 0) {
+                *first = from;
+            }
+        }
         for byte in *b"=:" {
             table.alone(byte, Act::Operator);
         }
@@ -301,10 +302,6 @@ impl Table {
         // Where the fixed text begins a token, those are not asked whose fixed text stands further on.
         let asked = if anchor.before_max > 0 { Asked::TOKENS.and(Asked::ANCHORED) } else { Asked::TOKENS };
         for (nth, pair) in literal.array_windows::<2>().enumerate() {
-            let at = index(*pair);
-            if let Some(word) = self.inside.get_mut(at / 64) {
-                *word |= 1 << (at % 64);
-            }
             let rest = anchor.literal.get(nth + 1..).unwrap_or_default();
             self.tears.push(Tear { pair: *pair, rest, asked });
         }
