@@ -14,6 +14,7 @@ mod item;
 mod json;
 mod label;
 pub mod limits;
+mod lineage;
 mod model;
 mod policy;
 mod ports;
@@ -43,13 +44,15 @@ pub use item::{Content, Item, NativePart, Origin, ProposedCall, ReplyPart, Reply
 pub use json::{Arguments, ArgumentsError, canonical_bytes, interoperable_value};
 pub use label::{Integrity, Label, Readers};
 pub use limits::Limits;
+pub use lineage::{Allowance, Lineage, ParentCall, Spending};
 pub use model::{
     Model, ModelContext, ModelError, ModelErrorClass, ModelEvent, ModelParams, ModelReply, ModelRequest,
     Prices, Stop, ToolChoice, Usage,
 };
 pub use policy::{Policy, PolicyError, Verdict};
 pub use ports::{
-    Answer, Approver, Clock, Durability, Event, Failure, FailureLane, Journal, JournalError, Observer,
+    Answer, Approver, ChildJournals, Clock, Durability, Event, Failure, FailureLane, Journal, JournalError,
+    Observer,
 };
 pub use record::{
     AnswerKind, Body, ContentSetting, Emission, Ending, Entry, Fact, Kept, LimitKind, Part, PartId,

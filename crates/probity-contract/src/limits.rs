@@ -16,6 +16,8 @@ pub const JUDGE_TIMEOUT_MS: u64 = 5_000;
 pub const APPROVAL_TTL_S: u64 = 86_400;
 /// Tasks above a task that another one has started.
 pub const SUBAGENT_DEPTH_MAX: usize = 4;
+/// Code points of a started task's answer that reach the task which has started it.
+pub const CHILD_REPORT_CHARS_MAX: usize = 8_000;
 /// Times that a person may change the arguments of one call.
 pub const EDITS_MAX: u32 = 8;
 /// Times that a person is asked about one call, edits included.

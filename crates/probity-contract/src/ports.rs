@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::future::BoxFuture;
 use crate::gate::{DenialCode, PendingCall, Seat};
-use crate::ids::{CallId, ModelCallId, PrincipalId};
+use crate::ids::{CallId, ModelCallId, PrincipalId, RunId};
+use crate::lineage::ParentCall;
 use crate::model::Usage;
 use crate::record::{Emission, LimitKind};
 use crate::shown::Shown;
@@ -38,6 +39,15 @@ pub struct JournalError {
     /// What caused it.
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Where the records of tasks go that a run's calls start.
+pub trait ChildJournals: Send + Sync {
+    /// Begins the record of `run`, which `parent` has started. Nothing of that task happens before, nor where it cannot be begun.
+    ///
+    /// # Errors
+    /// When it cannot be begun. The task is then not started, and the call says so.
+    fn begin(&self, run: &RunId, parent: &ParentCall) -> Result<Box<dyn Journal>, JournalError>;
 }
 
 /// Who decides where a policy asks for a person.

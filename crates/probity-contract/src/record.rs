@@ -18,6 +18,7 @@ use crate::intercept::{Intercepted, MessageDenied};
 use crate::item::Origin;
 use crate::label::Label;
 use crate::limits::Limits;
+use crate::lineage::{ParentCall, Spending};
 use crate::model::{ModelErrorClass, ModelParams, Prices, Stop, ToolChoice, Usage};
 use crate::tool::{Effect, Operand, Target, ToolErrorClass, ToolSpec};
 
@@ -296,6 +297,20 @@ pub enum Fact {
         /// Milliseconds that the tool ran.
         ran_ms: u64,
     },
+    /// A task that a call has started has ended, before the call itself.
+    ChildEnded {
+        /// The call.
+        call: CallId,
+        /// The run of that task; its own record names this call.
+        run: RunId,
+        /// How it ended; `None` where it broke.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ending: Option<Ending>,
+        /// The join of all that it had seen. The call's result has at least this label.
+        label: Label,
+        /// What it spent. It counts for this run too.
+        spent: Spending,
+    },
     /// A tool was asked what became of a call of which nothing was heard.
     Reconciled {
         /// The call.
@@ -369,6 +384,9 @@ pub struct RunStarted {
     pub title: String,
     /// For whom it acts.
     pub principal: PrincipalId,
+    /// The call that has started it, where one has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ParentCall>,
     /// The model.
     pub model: ModelName,
     /// What the model's tokens cost.

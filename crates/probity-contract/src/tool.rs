@@ -12,6 +12,7 @@ use crate::future::BoxFuture;
 use crate::gate::{FrozenCall, Permit};
 use crate::ids::ToolName;
 use crate::json::{Arguments, canonical_bytes};
+use crate::lineage::{Allowance, Lineage};
 use crate::shown::Shown;
 
 /// Something that acts in the world when the gate has permitted one frozen call.
@@ -38,6 +39,13 @@ pub trait Tool: Send + Sync {
     fn operands<'a>(&'a self, arguments: &'a Arguments) -> BoxFuture<'a, Result<Vec<Operand>, ToolError>> {
         let _ = arguments;
         Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    /// What the tasks that one call of this tool starts may spend at most; `None` for a tool that starts none. It must not
+    /// change while the value lives. Less is reserved where the calling task has less, and a call for which nothing is left is
+    /// denied. A tool that has said nothing here gets an empty [`ToolContext::lineage`].
+    fn delegates(&self) -> Option<Allowance> {
+        None
     }
 
     /// Acts on the permitted call.
@@ -82,6 +90,8 @@ pub struct ToolContext {
     pub output_bytes_max: usize,
     /// The same for every try of this call: for tools whose effect is `idempotent`.
     pub idempotency_key: String,
+    /// Below which tasks are started, by tools that start any.
+    pub lineage: Lineage,
 }
 
 /// What a model is told about a tool, and what the engine must know to run it safely.
@@ -99,7 +109,7 @@ pub struct ToolSpec {
     /// The server that it comes from, where it is not part of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The digest of the sandbox profile under which it acts, where there is one.
+    /// The digest of the profile under which it acts, where there is one: of a sandbox, or of the task that it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Digest>,
 }

@@ -56,6 +56,7 @@ fn main() {
                 approver: None,
                 consultant: None,
                 redeemer: None,
+                children: None,
                 keeper: None,
                 cancel: Cancel::new(),
             };

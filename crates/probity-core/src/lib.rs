@@ -4,6 +4,7 @@
 //! only through the machine: it is the machine that hears the policies and holds the permits.
 
 mod boundary;
+mod children;
 mod driver;
 mod gate;
 mod run;
@@ -15,6 +16,7 @@ mod task;
 pub use boundary::{
     BoundarySettings, Consulted, ContextIdentity, Heard as Intercepting, IdentityProvider, Releases, Seated,
 };
+pub use children::{Ceiling, ChildError, ChildProfile, ChildReport, SubAgent};
 pub use driver::{
     Finished, Heard, HeardAt, Host, Inquiry, Keeper, MemoryRedeemer, Paused, StartError, Stopped,
     SystemClock, resume_task, run_task, start_task,

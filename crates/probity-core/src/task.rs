@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use probity_contract::{
     Bench, Content, ContentSetting, DenialDetail, Interceptor, Label, Limits, Model, ModelParams, Origin,
-    Point, Policy, Prices, PrincipalId, Roster, RunId, Tool, ToolChoice,
+    ParentCall, Point, Policy, Prices, PrincipalId, Roster, RunId, Tool, ToolChoice,
 };
 
 use crate::boundary::{BoundarySettings, ContextIdentity, IdentityProvider, Seated};
@@ -16,9 +16,21 @@ use crate::run::{FirstItem, Run, RunSpec};
 const UNTITLED: &str = "untitled";
 
 /// A task above: on whose behalf it acts, and who judges its calls.
+#[derive(Clone)]
 pub(crate) struct Above {
     pub(crate) principal: PrincipalId,
     pub(crate) policies: Vec<Arc<dyn Policy>>,
+}
+
+/// Where a task stands that a call has started.
+pub(crate) struct Below {
+    pub(crate) parent: ParentCall,
+    /// Who is heard of the calls of the task above.
+    pub(crate) bench: Bench,
+    /// That task and those above it, in the order of its bench.
+    pub(crate) above: Vec<Above>,
+    /// Of the question.
+    pub(crate) label: Label,
 }
 
 /// One task: a model, what it shall read, what it may call, who judges, and what it may spend.
@@ -43,6 +55,9 @@ pub struct Task {
     content: ContentSetting,
     items: Vec<FirstItem>,
     prompt: String,
+    parent: Option<ParentCall>,
+    bench_above: Option<Bench>,
+    prompt_label: Label,
 }
 
 impl Task {
@@ -69,7 +84,24 @@ impl Task {
             content: ContentSetting::Full,
             items: Vec::new(),
             prompt: prompt.into(),
+            parent: None,
+            bench_above: None,
+            prompt_label: Label::trusted(),
         }
+    }
+
+    /// Puts the task below the one whose call starts it.
+    pub(crate) fn below(mut self, below: Below) -> Self {
+        let Below { parent, bench, above, label } = below;
+        (self.parent, self.bench_above, self.above) = (Some(parent), Some(bench), above);
+        self.prompt_label = label;
+        self
+    }
+
+    /// Whether it could be run.
+    pub(crate) fn check(&self, run: &RunId) -> Result<(), StartError> {
+        self.spec(run.clone(), 0)?.check()?;
+        Ok(())
     }
 
     /// A few words that tell people which run this is; the prompt's first words where not set.
@@ -233,17 +265,24 @@ impl Task {
         let roster = |policies: &[Arc<dyn Policy>]| {
             Roster::new(policies.iter().map(|policy| policy.name().clone()).collect())
         };
-        let mut levels = vec![roster(&self.policies)?];
-        for above in &self.above {
-            levels.push(roster(&above.policies)?);
-        }
-        let bench = Bench::try_from(levels)?;
+        let own = roster(&self.policies)?;
+        let bench = match &self.bench_above {
+            Some(above) => above.for_child(own)?,
+            None => {
+                let above = self.above.iter().map(|above| roster(&above.policies));
+                std::iter::once(Ok(own)).chain(above).collect::<Result<Vec<_>, _>>()?.try_into()?
+            }
+        };
         let boundary = self.seats()?;
         // A message that is looked at may be nowhere before, and a title is told first of all.
         let untitled = boundary.is_heard_at(Point::Input);
         let mut items = self.items.clone();
         let content = Content::Person(Arc::from(self.prompt.as_str()));
-        items.push(FirstItem { origin: Origin::Principal, label: Label::trusted(), content });
+        // The question of a task that another one has started is no person's.
+        let origin = if self.parent.is_some() { Origin::Task } else { Origin::Principal };
+        items.push(FirstItem { origin, label: self.prompt_label.clone(), content });
+        let delegates =
+            self.tools.iter().filter_map(|tool| Some((tool.spec().name.clone(), tool.delegates()?)));
         Ok(RunSpec {
             run,
             // Whole: what is cut before the credential pass may leave half a credential that it does not know.
@@ -259,6 +298,8 @@ impl Task {
             tools: self.tools.iter().map(|tool| tool.spec().clone()).collect(),
             first_tool_choice: self.first_tool_choice.clone(),
             principals_above: self.above.iter().map(|above| above.principal.clone()).collect(),
+            parent: self.parent.clone(),
+            delegates: delegates.collect(),
             bench,
             boundary,
             limits: self.limits.clone(),

@@ -6,6 +6,7 @@
 
 mod approver;
 mod blocker;
+mod children;
 mod clock;
 mod corpora;
 mod gauge;
@@ -21,6 +22,7 @@ mod watcher;
 
 pub use approver::ScriptedApprover;
 pub use blocker::Blocker;
+pub use children::MemoryChildren;
 pub use clock::FakeClock;
 pub use corpora::{corpora_dir, corpus};
 pub use gauge::{Gauge, Guard};

@@ -19,6 +19,7 @@ fn run_started() -> Fact {
         run: RunId::new("bench").unwrap(),
         title: "bench".into(),
         principal: PrincipalId::new("bench").unwrap(),
+        parent: None,
         model: ModelName::new("rules/bench").unwrap(),
         prices: None,
         params: ModelParams::default(),

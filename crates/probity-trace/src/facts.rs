@@ -24,6 +24,7 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::Shadowed { .. } => "shadowed",
         Fact::Resumed { .. } => "resumed",
         Fact::Reconciled { .. } => "reconciled",
+        Fact::ChildEnded { .. } => "child_ended",
         Fact::Intercepted(_) => "intercepted",
         Fact::ItemReplaced { .. } => "item_replaced",
         Fact::LimitHit { .. } => "limit_hit",
@@ -54,6 +55,7 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         | Fact::Shadowed { .. }
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
+        | Fact::ChildEnded { .. }
         | Fact::Intercepted(_)
         | Fact::ItemReplaced { .. }
         | Fact::LimitHit { .. }

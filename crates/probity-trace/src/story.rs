@@ -242,6 +242,7 @@ pub(crate) const fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::ToolStarted { call, .. }
         | Fact::ToolFinished { call, .. }
         | Fact::Reconciled { call, .. }
+        | Fact::ChildEnded { call, .. }
         | Fact::Shadowed { call, .. }
         | Fact::ItemAdded { body: Body::ToolResult { call, .. }, .. } => Some(*call),
         Fact::FailureReported { call, .. } => *call,
@@ -290,6 +291,7 @@ fn tell(story: &mut CallStory, line: &Line, fact: &Fact) {
         Fact::Intercepted(row) => story.intercepted.push(*row),
         Fact::ItemAdded { item, .. } => story.result = Some(item),
         Fact::RunStarted(_)
+        | Fact::ChildEnded { .. }
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }
         | Fact::ReplyRefused { .. }

@@ -105,6 +105,10 @@ impl Record {
             Fact::ToolStarted { effect, .. } => effect.to_string(),
             Fact::ToolFinished { outcome, ran_ms, .. } => format!("{} after {ran_ms} ms", name_of(outcome)),
             Fact::Reconciled { found, .. } => name_of(found),
+            Fact::ChildEnded { run, ending, .. } => {
+                let ending = ending.as_ref().map_or_else(|| "broke".to_owned(), name_of);
+                format!("{run}: {ending}")
+            }
             Fact::ModelFailed { error, .. } => beginning(error),
             Fact::FailureReported { who, error, .. } => format!("{}: {}", beginning(who), beginning(error)),
             Fact::Resumed { checkpoint, left_behind: 0, .. } => format!("from checkpoint {checkpoint}"),
@@ -190,6 +194,7 @@ const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
         | Fact::FailureReported { .. }
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
+        | Fact::ChildEnded { .. }
         | Fact::Shadowed { .. }
         | Fact::ItemReplaced { .. }
         | Fact::LimitHit { .. }
@@ -222,6 +227,7 @@ const fn item_of(fact: &Fact) -> Option<ItemId> {
         | Fact::FailureReported { .. }
         | Fact::Resumed { .. }
         | Fact::Reconciled { .. }
+        | Fact::ChildEnded { .. }
         | Fact::Shadowed { .. }
         | Fact::LimitHit { .. } => None,
     }

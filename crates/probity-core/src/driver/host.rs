@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Approver, BenchError, Cancel, Clock, Consultant, Ending, FailureLane, InterceptorName, Journal,
-    MessageDenied, Observer, Redeemer, RosterError, RunId, Usage,
+    Approver, BenchError, Cancel, ChildJournals, Clock, Consultant, Ending, FailureLane, InterceptorName,
+    Journal, MessageDenied, Observer, Redeemer, RosterError, RunId, ToolName, Usage,
 };
 use probity_egress::{Egress, EgressValue, SamePrincipal, egress_text, egress_value};
 
@@ -27,6 +27,8 @@ pub struct Host {
     /// Who keeps count of used approvals. Without one the count is this run's own: whoever stores runs and has several
     /// processes go on with them needs one that all of them share.
     pub redeemer: Option<Arc<dyn Redeemer>>,
+    /// Where the records of tasks go that calls of this one start. Without it a task with a tool that starts any is not started.
+    pub children: Option<Arc<dyn ChildJournals>>,
     /// Who keeps checkpoints. Without one a process that ends takes the run with it.
     pub keeper: Option<Box<dyn Keeper>>,
     /// Who decides where an interceptor's deny may be lifted. Without one it stands.
@@ -46,6 +48,7 @@ impl Host {
             failures: None,
             approver: None,
             redeemer: None,
+            children: None,
             keeper: None,
             consultant: None,
             cancel: Cancel::new(),
@@ -138,6 +141,9 @@ pub enum StartError {
     /// The task itself is not sound.
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// The tool starts tasks, and there is no place for their records.
+    #[error("give the task the tool `{0}`: it starts tasks, and the host keeps no records of those")]
+    NoChildRecords(ToolName),
     /// It is not the task of the run that it shall go on with.
     #[error(transparent)]
     Resume(#[from] ResumeError),

@@ -34,9 +34,10 @@ use tokio::sync::mpsc;
 use tokio::task::{Id, JoinSet};
 
 use crate::boundary::ContextIdentity;
+use crate::children::Kin;
 use crate::gate::ShadowNotes;
 use crate::run::{Outcome, Resumption, Run, RunSpec, Step};
-use crate::task::Task;
+use crate::task::{Above, Task};
 pub use clock::SystemClock;
 use host::{Driven, finish, stopped};
 pub use host::{Finished, Host, Paused, StartError, Stopped};
@@ -45,7 +46,7 @@ pub use keep::Keeper;
 use owed::Owed;
 pub use redeem::MemoryRedeemer;
 use stream::Hold;
-use watch::Watch;
+pub(crate) use watch::Watch;
 
 /// How long the driver waits for its tasks to be gone, and for the failure lane, once the run has ended.
 const SHUTDOWN_GRACE_MS: u64 = 100;
@@ -64,7 +65,8 @@ const SHUTDOWN_GRACE_MS: u64 = 100;
 pub fn run_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result<Finished, StartError>> {
     Box::pin(async move {
         let spec = task.spec(run, host.clock.unix_ms())?;
-        let driver = Driver::new(task, &spec, host);
+        check_child_records(&spec, &host)?;
+        let driver = Driver::new(task, &spec, host, 0);
         let Driven { machine, ending, hint } = driver.drive(Run::new(spec)?, Pauses::Never).await;
         // A run that never pauses has an ending.
         Ok(finish(machine, ending.unwrap_or(Ending::Cancelled), hint))
@@ -78,7 +80,8 @@ pub fn run_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result
 pub fn start_task(task: Task, run: RunId, host: Host) -> BoxFuture<'static, Result<Stopped, StartError>> {
     Box::pin(async move {
         let spec = task.spec(run, host.clock.unix_ms())?;
-        let driver = Driver::new(task, &spec, host);
+        check_child_records(&spec, &host)?;
+        let driver = Driver::new(task, &spec, host, 0);
         Ok(stopped(driver.drive(Run::new(spec)?, Pauses::ForPeople).await))
     })
 }
@@ -99,12 +102,21 @@ pub fn resume_task(
 ) -> BoxFuture<'static, Result<Stopped, StartError>> {
     Box::pin(async move {
         let spec = task.spec(machine.id().clone(), machine.started_at_unix_ms())?;
+        check_child_records(&spec, &host)?;
         machine.resume(&spec, &resumption)?;
-        let mut driver = Driver::new(task, &spec, host);
+        let mut driver = Driver::new(task, &spec, host, machine.entries());
         // The run's clock stood at this when the driver's was started.
         driver.started_at_run_ms = machine.clock_ms();
         Ok(stopped(driver.drive(machine, Pauses::ForPeople).await))
     })
+}
+
+/// A task whose record cannot be kept is not started, and that is known before anything is.
+fn check_child_records(spec: &RunSpec, host: &Host) -> Result<(), StartError> {
+    match spec.delegates.keys().next().filter(|_| host.children.is_none()) {
+        Some(tool) => Err(StartError::NoChildRecords(tool.clone())),
+        None => Ok(()),
+    }
 }
 
 /// What a driver does with a question that is left open.
@@ -130,6 +142,8 @@ struct Driver {
     started_at_run_ms: u64,
     redeemer: Arc<dyn Redeemer>,
     keeper: Option<Box<dyn Keeper>>,
+    // What tasks inherit that calls start; only where a tool starts any.
+    kin: Option<Arc<Kin>>,
     // Whether anything was recorded since the last checkpoint.
     to_keep: bool,
     work: JoinSet<Outcome>,
@@ -154,14 +168,40 @@ struct Driver {
 
 impl Driver {
     /// The names come from the spec, which read each of them once: a part that changes its name, or panics when it is
-    /// asked for it again, must not matter any more.
-    fn new(task: Task, spec: &RunSpec, host: Host) -> Self {
+    /// asked for it again, must not matter any more. `entries` are in the record already.
+    fn new(task: Task, spec: &RunSpec, host: Host, entries: u64) -> Self {
         let limits = task.limits_ref();
         let (output_bytes_max, judge_timeout) =
             (limits.tool_output_bytes_max, Duration::from_millis(limits.judge_timeout_ms));
         let started_ms = host.clock.monotonic_ms();
         // Nothing is ever sent: what counts is who still holds the sender.
         let (alive, tools_gone) = mpsc::channel(1);
+        let watch = Watch::new(host.observer, host.failures.clone());
+        let redeemer = host.redeemer.unwrap_or_else(|| Arc::new(MemoryRedeemer::new()));
+        let kin = host.children.filter(|_| !spec.delegates.is_empty()).map(|journals| {
+            let own = Above { principal: spec.principal.clone(), policies: task.policies.clone() };
+            Arc::new(Kin {
+                run: spec.run.clone(),
+                entries,
+                bench: spec.bench.clone(),
+                above: std::iter::once(own).chain(task.above.iter().cloned()).collect(),
+                content: spec.content,
+                denial_detail: spec.denial_detail,
+                journals,
+                interceptors: task.interceptors.clone(),
+                boundary: spec.boundary.clone(),
+                identity: task.identity.clone(),
+                approver: host.approver.clone(),
+                consultant: host.consultant.clone(),
+                failures: host.failures,
+                redeemer: Arc::clone(&redeemer),
+                clock: Arc::clone(&host.clock),
+                cancel: host.cancel.clone(),
+                watch: watch.clone(),
+                alive: alive.downgrade(),
+                fostered: crate::children::Fostered::default(),
+            })
+        });
         let (wrote, written) = mpsc::unbounded_channel();
         Self {
             model: task.model,
@@ -171,14 +211,15 @@ impl Driver {
             approver: host.approver,
             journal: Some(host.journal),
             clock: host.clock,
-            watch: Watch::new(host.observer, host.failures),
+            watch,
             cancel: host.cancel,
             output_bytes_max,
             judge_timeout,
             started_ms,
             started_at_run_ms: 0,
-            redeemer: host.redeemer.unwrap_or_else(|| Arc::new(MemoryRedeemer::new())),
+            redeemer,
             keeper: host.keeper,
+            kin,
             to_keep: false,
             work: JoinSet::new(),
             alive,
@@ -260,6 +301,7 @@ impl Driver {
         // A task that blocks its thread cannot be aborted; it is left behind rather than waited for.
         let grace = Duration::from_millis(SHUTDOWN_GRACE_MS);
         drop(self.alive);
+        let kin = self.kin.take();
         let gone = async {
             while self.work.join_next().await.is_some() {}
             // Dropping a tool's future ends what it started; a host that exits right after the run must not be faster.
@@ -267,6 +309,9 @@ impl Driver {
             self.watch.reported().await;
         };
         let _late = tokio::time::timeout(grace, gone).await;
+        if let Some(kin) = kin {
+            kin.fostered.abort_all();
+        }
         Driven { machine, ending, hint: self.hint }
     }
 
@@ -363,13 +408,15 @@ impl Driver {
                     // Refused only where the run has ended, and then this step does not come.
                     let _taken = machine.feed(self.now_ms(), Outcome::Redeemed { call, result });
                 }
-                Step::RunTool { permit, timeout_ms } => {
+                Step::RunTool { permit, timeout_ms, allowance } => {
                     let tool = self.tools.get(permit.call().tool()).cloned();
                     let clock = Arc::clone(&self.clock);
                     let timeout = Duration::from_millis(timeout_ms);
+                    let (alive, output_bytes_max) = (self.alive.clone(), self.output_bytes_max);
+                    let place = self.kin.clone().zip(allowance);
                     self.start(
                         Owed::Result(permit.call().id()),
-                        tool::run(tool, permit, timeout, self.output_bytes_max, clock, self.alive.clone()),
+                        tool::run(tool, permit, timeout, output_bytes_max, clock, alive, place),
                     );
                 }
                 Step::Reconcile { call } => {

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{
-    Arguments, CallId, Cancel, Clock, FrozenCall, Permit, Reconciled, Seat, Tool, ToolContext, ToolError,
-    ToolErrorClass, ToolName, ToolOutput, Touches,
+    Allowance, Arguments, CallId, Cancel, Clock, FrozenCall, Lineage, Permit, Reconciled, Seat, Tool,
+    ToolContext, ToolError, ToolErrorClass, ToolName, ToolOutput, Touches,
 };
 use probity_egress::{SamePrincipal, egress_panic, one_line_untrusted};
 use tokio::sync::mpsc;
 
 use super::owned::Owned;
 use super::watch::{Broken, Watch};
+use crate::children::{Ceiling, Kin};
 use crate::run::Outcome;
 
 /// Asks a tool what a call would touch. One that cannot tell has answered; one that breaks or hangs is reported.
@@ -49,6 +50,7 @@ pub(super) async fn run(
     output_bytes_max: usize,
     clock: Arc<dyn Clock>,
     alive: mpsc::Sender<()>,
+    place: Option<(Arc<Kin>, Allowance)>,
 ) -> Outcome {
     let call = permit.call().id();
     let started_ms = clock.monotonic_ms();
@@ -58,7 +60,11 @@ pub(super) async fn run(
             let idempotency_key = permit.call().digest().to_string();
             let mut stop = Stop { signal: Cancel::new(), armed: true };
             let cancel = stop.signal.clone();
-            let context = ToolContext { cancel, timeout, output_bytes_max, idempotency_key };
+            let ceiling = place.map(|(kin, allowance)| {
+                Ceiling::new(kin, Arc::clone(permit.call()), allowance, cancel.clone())
+            });
+            let lineage = ceiling.as_ref().map_or(Lineage::NONE, Ceiling::lineage);
+            let context = ToolContext { cancel, timeout, output_bytes_max, idempotency_key, lineage };
             let work = async move {
                 let _alive = alive;
                 // A tool may have become another one behind its name.
@@ -68,6 +74,9 @@ pub(super) async fn run(
                 tool.run(permit, context).await
             };
             let result = bounded(work, timeout, "come back").await.unwrap_or_else(Err);
+            if let Some(ceiling) = ceiling {
+                ceiling.close().await;
+            }
             stop.armed = matches!(&result, Err(error) if error.class == ToolErrorClass::TimedOut);
             result
         }

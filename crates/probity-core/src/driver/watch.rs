@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use probity_contract::{CallId, Event, Failure, FailureLane, Observer, Seat, ToolName};
+use probity_contract::{CallId, Event, Failure, FailureLane, FrozenCall, Observer, Seat, ToolName};
 use probity_egress::{Egress, SamePrincipal, extension_words, one_line_untrusted};
 use tokio::task::JoinSet;
 
@@ -15,7 +15,7 @@ const NAME_CHARS_MAX: usize = 128;
 
 /// The watchers of one run. A clone watches the same run.
 #[derive(Clone)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     shared: Arc<Shared>,
 }
 
@@ -89,6 +89,20 @@ impl Watch {
         if let Some(lane) = self.shared.failures.clone() {
             lock(&self.shared.reports).spawn_blocking(move || lane.on_failure(&failure));
         }
+    }
+
+    /// Has the machine hear of something with the next outcome.
+    pub(crate) fn tell(&self, outcome: Outcome) {
+        lock(&self.shared.unrecorded).push(outcome);
+    }
+
+    /// Reports that a task broke which a call had started.
+    pub(crate) fn child_broke(&self, call: &FrozenCall, who: &str, line: &Egress<SamePrincipal>) {
+        self.failed(
+            &Broken { call: Some(call.id()), tool: Some(call.tool()), seat: None, who },
+            "panic",
+            line,
+        );
     }
 
     /// Waits until the lane has heard everything.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant, Judgement,
-    Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName, ToolOutcomeKind,
+    Allowance, Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant,
+    Judgement, Label, Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName, ToolOutcomeKind,
 };
 use probity_egress::{Egress, SamePrincipal};
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,12 @@ pub(crate) struct Call {
     pub(crate) frozen: Option<Arc<FrozenCall>>,
     pub(crate) question: Option<PendingCall>,
     pub(crate) grant: Option<Grant>,
+    /// What is kept for the tasks that it starts, of a tool that starts any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) allowance: Option<Allowance>,
+    /// The join of all that its tasks have seen: its result says no more than they may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) heard_from: Option<Label>,
     /// Who has allowed it at the first seats, for people.
     #[serde(skip)]
     pub(crate) allowed_by: Vec<Egress<SamePrincipal>>,
@@ -176,6 +182,8 @@ impl Call {
             frozen: None,
             question: None,
             grant: None,
+            allowance: None,
+            heard_from: None,
             allowed_by: Vec::new(),
             hearing: None,
             permit: None,

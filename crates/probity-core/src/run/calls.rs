@@ -35,11 +35,11 @@ impl Run {
     }
 
     pub(super) fn hand_out_call_step(&mut self) -> Option<Step> {
-        let now = self.state.ledger.now_ms();
-        let limits = &self.state.spec.limits;
-        let timeout_ms = self.state.spent.time_for(limits, limits.tool_timeout_ms, now);
         let waits =
             |call: &&mut Call| !call.sent && !matches!(call.stage, Stage::Running | Stage::Settled(_));
+        let permitted = self.state.calls.values().find(|call| !call.sent && call.stage == Stage::Permitted);
+        let (timeout_ms, allowance) =
+            permitted.map_or((0, None), |call| (self.call_time_ms(call), self.allowance(call)));
         for call in self.state.calls.values_mut().filter(waits) {
             let step = match (&call.stage, &call.frozen) {
                 (Stage::Resolving { tool, arguments }, _) => {
@@ -58,9 +58,11 @@ impl Run {
                 }
                 (Stage::Reconciling(_), Some(frozen)) => Some(Step::Reconcile { call: Arc::clone(frozen) }),
                 (Stage::Asking, _) => call.question.clone().map(|question| Step::Ask { question }),
-                (Stage::Permitted, _) => {
-                    call.take_permit().map(|permit| Step::RunTool { permit, timeout_ms })
-                }
+                (Stage::Permitted, _) => call.take_permit().map(|permit| Step::RunTool {
+                    permit,
+                    timeout_ms,
+                    allowance: allowance.clone(),
+                }),
                 (
                     Stage::Looking(_)
                     | Stage::Returning(_)

@@ -329,6 +329,10 @@ impl Run {
             self.deny(id, limit("the limit of time is reached"));
             return Ok(());
         }
+        if let Some(denial) = self.no_children(id) {
+            self.deny(id, denial);
+            return Ok(());
+        }
         let now = self.state.ledger.now_ms();
         let call = self.call_mut(id)?;
         let tool = call.tool.clone();

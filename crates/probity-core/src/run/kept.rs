@@ -87,7 +87,10 @@ impl Keeps {
             Fact::CallRejected { reason: words, .. }
             | Fact::ModelFailed { error: words, .. }
             | Fact::FailureReported { error: words, .. }
-            | Fact::Ended { ending: Ending::ModelFailed { error: words, .. }, .. } => self.words(words),
+            | Fact::Ended { ending: Ending::ModelFailed { error: words, .. }, .. }
+            | Fact::ChildEnded { ending: Some(Ending::ModelFailed { error: words, .. }), .. } => {
+                self.words(words)
+            }
             Fact::OutputRejected { errors, .. } => errors.iter_mut().for_each(|error| self.words(error)),
             // Numbers, digests, the engine's own words, and names that the deployment gave.
             Fact::ModelCalled { .. }
@@ -96,6 +99,7 @@ impl Keeps {
             | Fact::ToolStarted { .. }
             | Fact::ToolFinished { .. }
             | Fact::Reconciled { .. }
+            | Fact::ChildEnded { .. }
             | Fact::ItemReplaced { .. }
             | Fact::ReplyRefused { .. }
             | Fact::LimitHit { .. }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use probity_contract::{
-    CallId, ContentSetting, Emission, Entry, Fact, Kept, LimitKind, Limits, Part, PartId, Prices, Usage,
+    CallId, ContentSetting, Emission, Entry, Fact, Kept, LimitKind, Limits, Part, PartId, Prices, Spending,
+    Usage,
 };
 use probity_egress::{SamePrincipal, egress_text};
 use serde::{Deserialize, Serialize};
@@ -168,6 +169,9 @@ pub(crate) struct Spent {
     pub(crate) window_bytes: u64,
     /// What the provider counted for the last window, and how many bytes that window had.
     counted: Option<CountedWindow>,
+    /// What the tasks have spent that this one has started. Their model and tool calls are among those above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    children: Option<Box<Spending>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,6 +205,45 @@ impl Spent {
             usage.input.map(|input_tokens| CountedWindow { input_tokens, bytes: self.window_bytes });
     }
 
+    /// Takes what a task has spent that this one has started.
+    pub(crate) fn count_child(&mut self, spent: &Spending) {
+        self.turns = self.turns.saturating_add(spent.turns);
+        self.tool_calls = self.tool_calls.saturating_add(spent.tool_calls);
+        let before = self.children.take();
+        self.children = Some(Box::new(before.map_or_else(|| spent.clone(), |before| before.plus(spent))));
+    }
+
+    /// The same for one of which nothing is heard any more: it counts against the limits, and nobody knows what it was.
+    pub(crate) fn count_lost_child(&mut self, spent: &Spending) {
+        let cost_usd = self.children.as_ref().and_then(|children| children.cost_usd);
+        self.count_child(spent);
+        if let Some(children) = &mut self.children {
+            children.cost_usd = cost_usd;
+        }
+    }
+
+    /// Everything that was spent, by this task and those that it has started.
+    pub(crate) fn spending(&self, prices: Option<Prices>) -> Spending {
+        let cost_of = |usage: &Usage| prices.and_then(|prices| prices.cost_usd(usage));
+        let own = Spending {
+            turns: self.turns,
+            tool_calls: self.tool_calls,
+            usage: self.usage,
+            cost_usd: cost_of(&self.usage),
+            charged_tokens: self.charged.total(),
+            charged_usd: cost_of(&self.charged).unwrap_or(0.0),
+        };
+        match &self.children {
+            None => own,
+            Some(children) => own.plus(&Spending { turns: 0, tool_calls: 0, ..children.as_ref().clone() }),
+        }
+    }
+
+    /// Tokens and US dollars that other tasks have spent for this one.
+    fn charged_by_children(&self) -> (u64, f64) {
+        self.children.as_ref().map_or((0, 0.0), |children| (children.charged_tokens, children.charged_usd))
+    }
+
     /// Takes what was spent for replies that the run does not know.
     pub(crate) fn lost(&mut self, usage: &Usage) {
         self.usage = self.usage.plus(usage);
@@ -222,12 +265,16 @@ impl Spent {
         }
         let read = Usage { input: Some(self.input_estimate()), output: Some(0), ..Usage::default() };
         let after = self.charged.plus(&read);
+        let (others_tokens, others_usd) = self.charged_by_children();
         let tokens = limits.tokens_max.map(|max| Reserved {
-            output_tokens: max.saturating_sub(after.total()),
+            output_tokens: max.saturating_sub(after.total()).saturating_sub(others_tokens),
             limit: LimitKind::Tokens,
         });
         let cost = limits.cost_usd_max.zip(prices).map(|(max, prices)| Reserved {
-            output_tokens: output_tokens_for(max - prices.cost_usd(&after).unwrap_or(0.0), prices.output_usd),
+            output_tokens: output_tokens_for(
+                max - others_usd - prices.cost_usd(&after).unwrap_or(0.0),
+                prices.output_usd,
+            ),
             limit: LimitKind::Cost,
         });
         let least = tokens.into_iter().chain(cost).min_by_key(|reserved| reserved.output_tokens);
@@ -239,11 +286,12 @@ impl Spent {
 
     /// The limit of tokens or dollars that what was spent is over, if any: a provider need not keep to what it was asked.
     pub(crate) fn overspent(&self, limits: &Limits, prices: Option<Prices>) -> Option<LimitKind> {
-        if limits.tokens_max.is_some_and(|max| self.charged.total() > max) {
+        let (others_tokens, others_usd) = self.charged_by_children();
+        if limits.tokens_max.is_some_and(|max| self.charged.total().saturating_add(others_tokens) > max) {
             return Some(LimitKind::Tokens);
         }
         let cost = prices.and_then(|prices| prices.cost_usd(&self.charged));
-        let over = cost.zip(limits.cost_usd_max).is_some_and(|(cost, max)| cost > max);
+        let over = cost.zip(limits.cost_usd_max).is_some_and(|(cost, max)| cost + others_usd > max);
         over.then_some(LimitKind::Cost)
     }
 

@@ -8,6 +8,7 @@
 mod call;
 mod call_passing;
 mod calls;
+mod children;
 mod judging;
 mod kept;
 mod ledger;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 
 use probity_contract::{
     CallId, Ending, Event, Fact, Item, ItemId, Label, ModelCallId, ProposedCall, Remembered, RunStarted,
-    Usage,
+    Spending, Usage,
 };
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
@@ -222,6 +223,7 @@ impl Run {
             run: spec.run.clone(),
             title: spec.title.clone(),
             principal: spec.principal.clone(),
+            parent: spec.parent.clone(),
             model: spec.model.clone(),
             prices: spec.prices,
             params: spec.params.as_ref().clone(),
@@ -353,6 +355,9 @@ impl Run {
             Outcome::ToolFinished { call, result, output_bytes, ran_ms } => {
                 self.tool_finished(call, result, output_bytes, ran_ms)?;
             }
+            Outcome::ChildEnded { call, run, ending, label, spent } => {
+                self.child_ended(call, run, ending, label, spent);
+            }
             Outcome::Reconciled { call, result } => self.reconciled(call, result)?,
             Outcome::Shadowed { call, seat, policy, said } => {
                 self.state.ledger.fact(Fact::Shadowed { call, seat, policy, said });
@@ -386,16 +391,28 @@ impl Run {
         }
     }
 
-    /// Tokens spent so far.
+    /// Tokens spent so far, by the run and by the tasks that it has started.
     #[must_use]
-    pub const fn usage(&self) -> Usage {
-        self.state.spent.usage
+    pub fn usage(&self) -> Usage {
+        self.spending().usage
     }
 
     /// US dollars spent so far, where prices and counts are known.
     #[must_use]
     pub fn cost_usd(&self) -> Option<f64> {
-        self.state.spec.prices.and_then(|prices| prices.cost_usd(&self.state.spent.usage))
+        self.spending().cost_usd
+    }
+
+    /// Everything spent so far, by the run and by the tasks that it has started and that are over.
+    #[must_use]
+    pub fn spending(&self) -> Spending {
+        self.state.spent.spending(self.state.spec.prices)
+    }
+
+    /// The join of the labels of all that the run has seen.
+    #[must_use]
+    pub const fn label(&self) -> &Label {
+        &self.state.label
     }
 
     /// All items that came into the run, in order. Raw content, for code that may see it.

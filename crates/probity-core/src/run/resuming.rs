@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Fact, InterceptorName, ItemId, Limits,
-    ModelCallId, ModelName, PartId, PendingCall, PolicyName, PrincipalId, RunId, Seat, ToolName,
-    ToolOutcomeKind, ToolSpec, Usage,
+    Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Fact, InterceptorName, ItemId, Label,
+    Limits, ModelCallId, ModelName, PartId, PendingCall, PolicyName, PrincipalId, RunId, Seat, Spending,
+    ToolName, ToolOutcomeKind, ToolSpec, Usage,
 };
 
 use super::call::{Call, Settled, Stage};
@@ -27,7 +27,7 @@ pub struct Resumption {
 ///
 /// The run cannot know what happened there, but it must not take the numbers twice, spend again what was spent, or begin
 /// before an effect that the checkpoint does not know of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LeftBehind {
     entries: u64,
     next_seq: u64,
@@ -46,6 +46,8 @@ pub struct LeftBehind {
     finished: Vec<Finished>,
     // What was refused there, by people, policies or the engine.
     denied: Vec<(CallId, Denial)>,
+    // What tasks had seen and spent that were over there.
+    children: Vec<(CallId, Label, Spending)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +99,9 @@ impl LeftBehind {
                 if *effect != Effect::Pure || redeems.is_some() {
                     self.effects.push(*call);
                 }
+            }
+            Some(Fact::ChildEnded { call, label, spent, .. }) => {
+                self.children.push((*call, label.clone(), spent.clone()));
             }
             Some(Fact::Denied { call, denial }) => self.denied.push((*call, denial.clone())),
             Some(_) | None => {}
@@ -205,6 +210,9 @@ impl Run {
             left_behind: resumption.left_behind.entries,
             tools: tools.values().flatten().cloned().collect(),
         });
+        for (id, label, spent) in &resumption.left_behind.children {
+            self.count_child(*id, label, spent);
+        }
         self.take_results(&resumption.left_behind);
         self.state.spec.boundary = spec.boundary.clone();
         // By the effects that the tools had when they were started.
@@ -212,6 +220,8 @@ impl Run {
         self.take_tools(tools)?;
         self.state.spec.bench = spec.bench.clone();
         self.state.spec.limits = stricter(&self.state.spec.limits, &spec.limits);
+        self.state.spec.delegates.clone_from(&spec.delegates);
+        self.share_out_again();
         self.state.ledger.require_durable();
         Ok(())
     }

@@ -130,6 +130,7 @@ impl Run {
         let pure = effect == Effect::Pure;
         let text = Arc::from(words::cut_off(pure).as_str());
         let outcome = outcome_kind(ToolErrorClass::Cancelled, pure);
+        self.count_lost_children(id);
         self.finish(id, Settled { text, is_error: true, trusted: false }, outcome, 0, 0);
     }
 
@@ -173,7 +174,10 @@ impl Run {
                 text: settled.text,
                 is_error: settled.is_error,
             };
-            self.add_item(Origin::Tool(id), Label { integrity, readers: Readers::Everyone }, content);
+            let label = Label { integrity, readers: Readers::Everyone };
+            // What tasks brought that the call has started is no better than what they had read.
+            let label = call.heard_from.map_or(label.clone(), |heard| label.join(&heard));
+            self.add_item(Origin::Tool(id), label, content);
         }
         self.settle_surplus();
     }

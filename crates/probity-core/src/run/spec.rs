@@ -1,12 +1,12 @@
 //! All that a run is given before its first step.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use probity_contract::{
-    Arguments, Bench, Content, ContentSetting, DenialDetail, Label, Limits, ModelName, ModelParams, Origin,
-    Prices, PrincipalId, RunId, ToolName, ToolSpec,
+    Allowance, Arguments, Bench, Content, ContentSetting, DenialDetail, Label, Limits, ModelName,
+    ModelParams, Origin, ParentCall, Prices, PrincipalId, RunId, ToolName, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -35,6 +35,12 @@ pub struct RunSpec {
     pub first_tool_choice: probity_contract::ToolChoice,
     /// On whose behalf the tasks above act, the nearest first.
     pub principals_above: Vec<PrincipalId>,
+    /// The call that has started the task, where one has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ParentCall>,
+    /// The tools that start tasks, and what those of one call may spend at most.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub delegates: BTreeMap<ToolName, Allowance>,
     /// The policies that must be heard: the task's own (where there is none, no tool runs), and those of the tasks above.
     pub bench: Bench,
     /// Who looks at what passes, and where.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, Arguments, CallId, Consultation, Digest, Emission, Ending, Event, FrozenCall, ModelCallId,
-    ModelError, ModelReply, ModelRequest, Occasion, Opinion, PendingCall, Permit, PolicyName, Reconciled,
-    RedeemError, Redemption, Said, Seat, ToolError, ToolName, ToolOutput, Touches, Window,
+    Allowance, Answer, Arguments, CallId, Consultation, Digest, Emission, Ending, Event, FrozenCall, Label,
+    ModelCallId, ModelError, ModelReply, ModelRequest, Occasion, Opinion, PendingCall, Permit, PolicyName,
+    Reconciled, RedeemError, Redemption, RunId, Said, Seat, Spending, ToolError, ToolName, ToolOutput,
+    Touches, Window,
 };
 
 use crate::boundary::{Consulted, Heard};
@@ -104,6 +105,8 @@ pub enum Step {
         permit: Permit,
         /// Milliseconds that it may take.
         timeout_ms: u64,
+        /// What the tasks that it starts may spend; `None` where it starts none.
+        allowance: Option<Allowance>,
     },
     /// Ask the tool what became of this call, of which nothing was heard. Feed [`Outcome::Reconciled`].
     Reconcile {
@@ -215,6 +218,19 @@ pub enum Outcome {
         call: CallId,
         /// What it says.
         result: Result<Reconciled, ToolError>,
+    },
+    /// A task that a call has started is over; comes before the call's own [`Outcome::ToolFinished`].
+    ChildEnded {
+        /// Which call.
+        call: CallId,
+        /// The task's run.
+        run: RunId,
+        /// How it ended; `None` where it broke.
+        ending: Option<Ending>,
+        /// The join of all that it had seen.
+        label: Label,
+        /// What it spent.
+        spent: Spending,
     },
     /// A policy that is tried out would have said this; for the record.
     Shadowed {

@@ -48,6 +48,7 @@ impl Run {
             self.settle_unknown(id);
         }
         self.state.calls.values_mut().for_each(|call| call.sent = false);
+        self.share_out();
     }
 
     fn calls_at(&self, stage: &Stage) -> Vec<CallId> {

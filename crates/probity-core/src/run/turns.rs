@@ -269,6 +269,7 @@ impl Run {
         if proposed > CALLS_PER_REPLY_MAX {
             self.hit(LimitKind::CallsPerReply);
         }
+        self.share_out();
         proposed
     }
 

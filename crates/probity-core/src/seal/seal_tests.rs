@@ -31,6 +31,8 @@ fn run(id: &str) -> Run {
         tools: Arc::from([]),
         first_tool_choice: ToolChoice::Auto,
         principals_above: Vec::new(),
+        parent: None,
+        delegates: std::collections::BTreeMap::new(),
         bench: Bench::of(Roster::new(Vec::new()).unwrap()),
         limits: Limits::default(),
         denial_detail: DenialDetail::default(),

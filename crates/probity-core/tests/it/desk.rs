@@ -162,6 +162,8 @@ pub(crate) fn spec(tools: Vec<ToolSpec>) -> RunSpec {
         tools: tools.into(),
         first_tool_choice: ToolChoice::Auto,
         principals_above: Vec::new(),
+        parent: None,
+        delegates: std::collections::BTreeMap::new(),
         bench: Bench::of(Roster::new(vec![policy_name("careful")]).unwrap()),
         limits: Limits::default(),
         denial_detail: DenialDetail::default(),

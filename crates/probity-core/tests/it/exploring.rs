@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use probity_contract::{
-    Answer, AnswerKind, Bench, CallId, Digest, Effect, Emission, Fact, Level, ModelCallId, Opinion,
-    Redemption, ReplyPart, Roster, Said, Seat, Verdict,
+    Answer, AnswerKind, Bench, CallId, Digest, Effect, Emission, Fact, Level, Opinion, Redemption, ReplyPart,
+    Roster, Said, Seat, Verdict,
 };
 use probity_core::{Outcome, Run, Step};
 use probity_testkit::{policy_name, principal};
@@ -43,6 +43,8 @@ enum Rules {
     Revoked,
     /// The policy of the task above denies from then on.
     RevokedAbove,
+    /// That of the task above that one does, while the task below goes on to another call.
+    RevokedAtTheTop,
 }
 
 /// What is explored.
@@ -55,11 +57,13 @@ struct Scope {
     again_max: usize,
     times_out: bool,
     rules: Rules,
+    /// Replies that propose calls, one after the other.
+    replies: u32,
 }
 
 impl Scope {
     const fn of(calls: usize, effect: Effect) -> Self {
-        Self { calls, effect, ends_max: 0, again_max: 0, times_out: false, rules: Rules::Fixed }
+        Self { calls, effect, ends_max: 0, again_max: 0, times_out: false, rules: Rules::Fixed, replies: 1 }
     }
 }
 
@@ -143,12 +147,17 @@ fn opinions(rules: Rules, changed: bool, seat: Seat) -> Vec<Opinion> {
     let own_changed = changed && matches!(rules, Rules::Renewed | Rules::Revoked);
     let own = opinion(0, "careful", own_changed, rules == Rules::Revoked, "ask");
     let above = opinion(1, "boss", changed && rules == Rules::RevokedAbove, true, "allow");
-    let has_above = rules == Rules::RevokedAbove;
+    let top = opinion(2, "owner", changed && rules == Rules::RevokedAtTheTop, true, "allow");
+    let above = match rules {
+        Rules::RevokedAbove => vec![above],
+        Rules::RevokedAtTheTop => vec![above, top],
+        Rules::Fixed | Rules::Renewed | Rules::Revoked => Vec::new(),
+    };
     match seat {
         Seat::Adjudicate => vec![own],
-        Seat::Inherited => vec![above],
+        Seat::Inherited => above,
         Seat::Targets | Seat::EditRecheck | Seat::ExecuteRecheck => {
-            std::iter::once(own).chain(has_above.then_some(above)).collect()
+            std::iter::once(own).chain(above).collect()
         }
     }
 }
@@ -162,10 +171,21 @@ const TTL_MS: u64 = 86_400_000;
 impl<'a> Play<'a> {
     fn new(scope: &'a Scope) -> Self {
         let mut spec = spec(vec![tool("act", scope.effect)]);
-        if scope.rules == Rules::RevokedAbove {
-            let own = Roster::new(vec![policy_name("careful")]).unwrap();
-            spec.bench = Bench::of(Roster::new(vec![policy_name("boss")]).unwrap()).for_child(own).unwrap();
-            spec.principals_above = vec![principal("boss")];
+        let above = match scope.rules {
+            Rules::RevokedAbove => vec!["boss"],
+            Rules::RevokedAtTheTop => vec!["boss", "owner"],
+            Rules::Fixed | Rules::Renewed | Rules::Revoked => Vec::new(),
+        };
+        for name in &above {
+            // As tasks are started: from the top down, each bench made of the one above.
+            spec.principals_above.push(principal(name));
+        }
+        if let Some((top, between)) = above.split_last() {
+            let roster = |name: &str| Roster::new(vec![policy_name(name)]).unwrap();
+            let bench = Bench::of(roster(top));
+            let bench =
+                between.iter().rev().fold(bench, |bench, name| bench.for_child(roster(name)).unwrap());
+            spec.bench = bench.for_child(roster("careful")).unwrap();
         }
         let run = Run::new(spec).unwrap();
         let kept = serde_json::to_string(&run).unwrap();
@@ -230,7 +250,10 @@ impl<'a> Play<'a> {
                     let late = expires.is_some_and(|expires| *expires <= self.desk.now_ms);
                     let refused = self.refused().contains(&call);
                     let judged = self.rechecked_under.get(&call).copied().unwrap_or(true);
-                    let denies = matches!(self.scope.rules, Rules::Revoked | Rules::RevokedAbove);
+                    let denies = matches!(
+                        self.scope.rules,
+                        Rules::Revoked | Rules::RevokedAbove | Rules::RevokedAtTheTop
+                    );
                     let asked = redeems.and_then(|binding| self.asked_under.get(&binding)).copied();
                     let (revoked, stale) = (judged && denies, asked != Some(judged));
                     self.started.push(Started { call, redeems, late, refused, revoked, stale });
@@ -265,9 +288,9 @@ impl<'a> Play<'a> {
 
     fn outcome(&self, owed: &Owed, yes: bool) -> Outcome {
         match owed {
-            Owed::Model(ModelCallId(1)) => {
-                let call = |n: usize| ReplyPart::call(format!("p{n}"), "act", format!(r#"{{"text":"{n}"}}"#));
-                replied(ModelCallId(1), (0..self.scope.calls).map(call).collect())
+            Owed::Model(call) if call.0 <= self.scope.replies => {
+                let part = |n: usize| ReplyPart::call(format!("p{n}"), "act", format!(r#"{{"text":"{n}"}}"#));
+                replied(*call, (0..self.scope.calls).map(part).collect())
             }
             Owed::Model(call) => replied(*call, vec![ReplyPart::text("done")]),
             Owed::Targets(call, _) => told(*call, Vec::new()),
@@ -515,5 +538,15 @@ fn i15_i31_i51_one_call_while_rules_change() {
         for effect in [Effect::Once, Effect::Idempotent] {
             explore(Scope { ends_max: 1, rules, ..Scope::of(1, effect) }, 200);
         }
+    }
+}
+
+/// A task two levels down that makes one call and then another, while the rules at the top change at any moment.
+#[test]
+fn i31_a_running_child_while_rules_at_the_top_change() {
+    for effect in [Effect::Once, Effect::Idempotent] {
+        explore(Scope { rules: Rules::RevokedAtTheTop, replies: 2, ..Scope::of(1, effect) }, 50);
+        let ends = Scope { ends_max: 1, rules: Rules::RevokedAtTheTop, ..Scope::of(1, effect) };
+        explore(ends, 200);
     }
 }

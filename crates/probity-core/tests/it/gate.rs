@@ -170,6 +170,7 @@ async fn i10_a_failure_lane_that_hangs_holds_up_nothing() {
         approver: None,
         consultant: None,
         redeemer: None,
+        children: None,
         keeper: None,
         cancel: scene.cancel.clone(),
     };
@@ -228,6 +229,7 @@ async fn two_policies_with_one_name_do_not_start() {
         approver: None,
         consultant: None,
         redeemer: None,
+        children: None,
         keeper: None,
         cancel: scene.cancel.clone(),
     };

@@ -1,6 +1,10 @@
 //! Every interleaving of what threads share, by a model checker: the small modules on their very text, and the machine
 //! behind a lock.
 
+#[path = "../../src/sync/nursery.rs"]
+mod nursery;
+#[path = "../../src/sync/purse.rs"]
+mod purse;
 #[path = "../../src/sync/steady.rs"]
 mod steady;
 #[path = "../../src/sync/used.rs"]
@@ -15,13 +19,15 @@ use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use probity_contract::{
-    Answer, AnswerKind, CallId, Digest, Effect, Emission, Fact, ModelCallId, Opinion, PendingCall, ReplyPart,
-    Said, Verdict,
+    Allowance, Answer, AnswerKind, CallId, Digest, Effect, Emission, Fact, ModelCallId, Opinion, PendingCall,
+    ReplyPart, Said, Spending, Verdict,
 };
 use probity_core::Run;
 use probity_testkit::{policy_name, principal};
 
 use crate::desk::{Desk, Owed, answered, approve, finished, judged, not_known, replied, spec, told, tool};
+use nursery::Nursery;
+use purse::Purse;
 use steady::Reading;
 use used::Used;
 
@@ -246,5 +252,88 @@ fn i45_two_calls_are_decided_alike_in_every_interleaving() {
             assert_eq!(desk.started.len(), 1);
         });
         threads.join().unwrap();
+    });
+}
+
+/// Tasks are started while their call ends: each is turned away, or known to whoever ends it. None is left behind.
+#[test]
+fn i31_i33_whoever_starts_while_a_call_ends_is_turned_away_or_stopped() {
+    for many in 1..=3 {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = (many > 2).then_some(2);
+        model.check(move || {
+            let nursery = Arc::new(Nursery::new());
+            let starts: Vec<_> = (0..many)
+                .map(|child| {
+                    let nursery = Arc::clone(&nursery);
+                    thread::spawn(move || nursery.admit(|| child))
+                })
+                .collect();
+            let mut stopped = nursery.close();
+            let admitted: Vec<bool> = starts.into_iter().map(|start| start.join().unwrap()).collect();
+            stopped.sort_unstable();
+            let let_in: Vec<usize> = (0..many).filter(|child| admitted[*child]).collect();
+            assert_eq!(stopped, let_in);
+            assert!(!nursery.admit(|| many) && nursery.close().is_empty(), "closed is closed");
+        });
+    }
+}
+
+/// Tasks of one call take of what is kept for it at the same time, and give back: all together never have more than there was.
+#[test]
+fn tasks_that_run_side_by_side_never_have_more_than_there_was() {
+    let kinds = |n: u32| Allowance {
+        turns: n,
+        tool_calls: n,
+        tokens: Some(n.into()),
+        cost_usd: Some(f64::from(n)),
+        wall_ms: None,
+    };
+    loom::model(move || {
+        let (purse, out) = (Arc::new(Purse::new(kinds(5))), Arc::new(AtomicU64::new(0)));
+        let child = |wanted: u32, used: u32| {
+            let (purse, out) = (Arc::clone(&purse), Arc::clone(&out));
+            thread::spawn(move || {
+                let taken = purse.take(&kinds(wanted));
+                // Counted after it was taken and before it is given back, so this is never too much.
+                let now = out.fetch_add(taken.turns.into(), Ordering::SeqCst) + u64::from(taken.turns);
+                assert!(now <= 5, "{now} are out");
+                let spent =
+                    Spending { turns: used.min(taken.turns), ..kinds(used).least(&taken).all_spent() };
+                out.fetch_sub(taken.without(&spent).turns.into(), Ordering::SeqCst);
+                purse.give_back(&taken, &spent);
+                spent.turns
+            })
+        };
+        let spent: Vec<u32> =
+            [child(3, 1), child(4, 4)].into_iter().map(|child| child.join().unwrap()).collect();
+        let left = purse.take(&kinds(9));
+        assert_eq!(left.turns + spent.iter().sum::<u32>(), 5, "nothing is lost and nothing is made");
+        assert_eq!((left.tool_calls, left.tokens), (left.turns, Some(left.turns.into())));
+    });
+}
+
+/// What is revoked above reaches a task below by its next call: no hearing that begins after the revocation is over allows.
+#[test]
+fn i31_a_call_that_is_heard_after_a_revocation_is_not_allowed() {
+    loom::model(|| {
+        // The policy of the task above, shared: the rules, their number, and whether the person has read that it is done.
+        let rules = Arc::new((AtomicU64::new(0), AtomicU64::new(0), AtomicUsize::new(0)));
+        let revoking = {
+            let rules = Arc::clone(&rules);
+            thread::spawn(move || {
+                rules.0.store(1, Ordering::SeqCst);
+                rules.1.store(1, Ordering::SeqCst);
+                rules.2.store(1, Ordering::SeqCst);
+            })
+        };
+        for _call in 0..2 {
+            let revoked_before = rules.2.load(Ordering::SeqCst) == 1;
+            let reading = Reading::begin(rules.1.load(Ordering::SeqCst));
+            let allows = rules.0.load(Ordering::SeqCst) == 0;
+            let counts = reading.end(rules.1.load(Ordering::SeqCst)).is_some();
+            assert!(!(revoked_before && counts && allows), "allowed after it was revoked");
+        }
+        revoking.join().unwrap();
     });
 }

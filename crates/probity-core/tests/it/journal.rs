@@ -134,6 +134,7 @@ async fn a_journal_that_panics_ends_the_run() {
             approver: None,
             consultant: None,
             redeemer: None,
+            children: None,
             keeper: None,
             cancel: scene.cancel,
         };

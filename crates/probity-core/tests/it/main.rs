@@ -19,6 +19,9 @@ mod breaking;
 mod canaries;
 mod cancel;
 mod checkpoints;
+mod children;
+mod children_budgets;
+mod children_ends;
 mod content;
 mod desk;
 mod effects;
@@ -48,6 +51,7 @@ mod shell;
 mod simulator;
 mod snapshot;
 mod tools;
+mod ui;
 
 /// Counts the memory that is asked for.
 #[global_allocator]

@@ -34,6 +34,7 @@ pub(crate) fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::ToolStarted { call, .. }
         | Fact::ToolFinished { call, .. }
         | Fact::Reconciled { call, .. }
+        | Fact::ChildEnded { call, .. }
         | Fact::Shadowed { call, .. } => Some(*call),
         Fact::FailureReported { call, .. } => *call,
         _ => None,

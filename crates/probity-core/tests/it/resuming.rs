@@ -14,8 +14,8 @@ use probity_core::{
     Stopped, Task, resume_task, start_task,
 };
 use probity_testkit::{
-    Acts, FakeClock, Judges, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool,
-    Turn, Watcher, principal, run_id,
+    Acts, FakeClock, Judges, MemoryChildren, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy,
+    ScriptedTool, Turn, Watcher, principal, run_id,
 };
 use proptest::prelude::*;
 
@@ -26,6 +26,8 @@ use crate::record_check::{check_lines, check_whole, entries};
 pub(crate) struct Deployment {
     pub(crate) model: ScriptedModel,
     pub(crate) tools: Vec<ScriptedTool>,
+    pub(crate) agents: Vec<Arc<dyn Tool>>,
+    pub(crate) children: MemoryChildren,
     pub(crate) policies: Vec<ScriptedPolicy>,
     pub(crate) above: Vec<ScriptedPolicy>,
     pub(crate) limits: Limits,
@@ -69,6 +71,8 @@ pub(crate) fn deployment(tools: &[&ScriptedTool], policy: &ScriptedPolicy, turns
     Deployment {
         model: ScriptedModel::new(turns),
         tools: tools.iter().map(|tool| (*tool).clone()).collect(),
+        agents: Vec::new(),
+        children: MemoryChildren::new(),
         policies: vec![policy.clone()],
         above: Vec::new(),
         limits: Limits::default(),
@@ -102,6 +106,9 @@ impl Deployment {
         for tool in &self.tools {
             task = task.tool(Arc::new(tool.clone()) as Arc<dyn Tool>);
         }
+        for agent in &self.agents {
+            task = task.tool(Arc::clone(agent));
+        }
         for policy in &self.policies {
             task = task.policy(Arc::new(policy.clone()) as Arc<dyn Policy>);
         }
@@ -119,6 +126,7 @@ impl Deployment {
             failures: Some(Arc::new(self.watcher.clone())),
             approver: self.approver.clone().map(|approver| Arc::new(approver) as Arc<dyn Approver>),
             redeemer: Some(Arc::clone(&self.redeemer)),
+            children: Some(Arc::new(self.children.clone())),
             keeper: Some(Box::new(self.kept.clone())),
             cancel: Cancel::new(),
             ..Host::new(Box::new(self.journal.clone()))

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use probity_contract::{Approver, Body, Cancel, Clock, Content, Event, Fact, Limits, PartId, Policy, Tool};
 use probity_core::{Finished, Host, SystemClock, Task, run_task};
 use probity_testkit::{
-    MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, Watcher, principal,
-    run_id,
+    MemoryChildren, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn,
+    Watcher, principal, run_id,
 };
 
 use crate::record_check::check_whole;
@@ -19,6 +19,7 @@ pub(crate) struct Scene {
     pub clock: Arc<dyn Clock>,
     pub approver: Option<Arc<dyn Approver>>,
     pub cancel: Cancel,
+    pub children: MemoryChildren,
 }
 
 /// A scene in which the model takes these turns.
@@ -35,6 +36,7 @@ pub(crate) fn scene_of(model: ScriptedModel) -> Scene {
         clock: Arc::new(SystemClock::new()),
         approver: None,
         cancel: Cancel::new(),
+        children: MemoryChildren::new(),
     }
 }
 
@@ -87,7 +89,7 @@ impl Scene {
 
     /// Runs the task to its end.
     pub(crate) async fn run(self) -> Played {
-        let Self { task, model, journal, watcher, clock, approver, cancel } = self;
+        let Self { task, model, journal, watcher, clock, approver, cancel, children } = self;
         let host = Host {
             journal: Box::new(journal.clone()),
             clock,
@@ -96,11 +98,12 @@ impl Scene {
             approver,
             consultant: None,
             redeemer: None,
+            children: Some(Arc::new(children.clone())),
             keeper: None,
             cancel,
         };
         let finished = run_task(task, run_id("run"), host).await.unwrap();
-        Played { finished, model, journal, watcher }
+        Played { finished, model, journal, watcher, children }
     }
 
     /// Runs the task to its end, which must be a whole record.
@@ -116,6 +119,7 @@ pub(crate) struct Played {
     pub model: ScriptedModel,
     pub journal: MemoryJournal,
     pub watcher: Watcher,
+    pub children: MemoryChildren,
 }
 
 impl Played {

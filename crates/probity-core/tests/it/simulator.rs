@@ -152,6 +152,8 @@ impl Script {
             tools: Arc::from([tool]),
             first_tool_choice: ToolChoice::Auto,
             principals_above: Vec::new(),
+            parent: None,
+            delegates: std::collections::BTreeMap::new(),
             bench: Bench::of(Roster::new(vec![policy_name("plan")]).unwrap()),
             limits: self.limits.clone(),
             denial_detail: DenialDetail::default(),

@@ -20,6 +20,7 @@ fn run_started(run: &str, started_at_unix_ms: u64) -> Fact {
         run: id(run),
         title: format!("title of {run}"),
         principal: PrincipalId::new("ada").unwrap(),
+        parent: None,
         model: ModelName::new("rules/desk.toml").unwrap(),
         prices: None,
         params: ModelParams::default(),

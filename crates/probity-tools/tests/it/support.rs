@@ -21,6 +21,7 @@ pub(crate) fn context() -> ToolContext {
         timeout: Duration::from_secs(60),
         output_bytes_max: 256 * 1024,
         idempotency_key: "key".to_owned(),
+        lineage: probity_contract::Lineage::NONE,
     }
 }
 

@@ -77,6 +77,7 @@ pub(crate) fn run_started() -> Fact {
         run: RunId::new("run-1").unwrap(),
         title: "check the expense".into(),
         principal: PrincipalId::new("ada").unwrap(),
+        parent: None,
         model: ModelName::new("rules/desk.toml").unwrap(),
         prices: Some(Prices { input_usd: 0.1, cached_input_usd: None, output_usd: 0.3 }),
         params: ModelParams { temperature: Some(0.1 + 0.2), ..ModelParams::default() },

@@ -38,6 +38,7 @@ pub(crate) async fn run(cli: &Cli, args: &ResumeArgs, screen: Arc<Screen>) -> Re
             probity_core::StartError::Resume(error) => fatal.hint(error.hint()),
             probity_core::StartError::Roster(_)
             | probity_core::StartError::InterceptorTwice(_)
+            | probity_core::StartError::NoChildRecords(_)
             | probity_core::StartError::Bench(_)
             | probity_core::StartError::Spec(_) => fatal,
         }

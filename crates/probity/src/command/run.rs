@@ -202,6 +202,7 @@ pub(crate) fn host(
         approver: asking.approver(),
         consultant: None,
         redeemer: Some(Arc::new(redeemer)),
+        children: None,
         keeper: keeper.map(|keeper| Box::new(keeper) as Box<dyn Keeper>),
         cancel,
     })

@@ -87,6 +87,7 @@ async fn came_out(scene: Scene) -> String {
         approver: Some(approver),
         consultant: None,
         redeemer: None,
+        children: None,
         keeper: None,
         cancel: probity_contract::Cancel::new(),
     };
@@ -286,6 +287,7 @@ async fn corpus_redaction_lanes_that_are_not_redacted_give_them_away() {
         approver: None,
         consultant: None,
         redeemer: None,
+        children: None,
         keeper: None,
         cancel: probity_contract::Cancel::new(),
     };
