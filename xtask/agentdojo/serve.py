@@ -223,6 +223,7 @@ class Server:
             "message": task.PROMPT,
             "plan": [plain(call) for call in world.plan],
             "answer": task.GROUND_TRUTH_OUTPUT,
+            "goal": None if attack is None else attack.GOAL,
         }
 
     def call(self, world, tool, arguments):

@@ -55,6 +55,8 @@ pub(crate) struct Opened {
     pub(crate) message: String,
     pub(crate) plan: Vec<Planned>,
     pub(crate) answer: String,
+    /// What the outsider asks for, where one does.
+    pub(crate) goal: Option<String>,
 }
 
 /// What a call brought back.
@@ -71,7 +73,7 @@ pub(crate) struct Returned {
 }
 
 /// What an injection wants.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Wanted {
     pub(crate) calls: Vec<Planned>,
     pub(crate) answer: String,

@@ -29,7 +29,7 @@ fn order(read: Option<usize>) -> Vec<String> {
     (0..)
         .map_while(|done| {
             let read_after = read.filter(|read| done >= *read);
-            next(&Way { done, read_after }, &plan, &injected).map(|call| call.tool.clone())
+            next(&Way { done, read_after }, &plan, &injected).map(|call| call.tool)
         })
         .collect()
 }

@@ -15,7 +15,8 @@ Usage: cargo xtask agentdojo [OPTIONS]
 Options:
   --policy NAME  Only these rules, and again for more: none, tool-list, strict, message, results, values, output, asked, person
   --suite NAME   Only this suite, and again for more: workspace, travel, banking, slack
-  --way NAME     `straight` (the default), or `resumed`: the process ends right after an injection was read, and another goes on
+  --way NAME     `straight` (the default); `child`: what an injection wants is handed to a task below;
+                 or `resumed`: the process ends right after an injection was read, and another goes on
   --json         Print one JSON object, with the tasks that were not done and the attacks that succeeded
   --jobs N       Adapter processes (default 2)
   -h, --help     Print this
@@ -61,6 +62,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Optio
             "--way" => {
                 options.way = match value()?.as_str() {
                     "straight" => Way::Straight,
+                    "child" => Way::Child,
                     "resumed" => Way::Resumed,
                     other => bail!("no way `{other}`"),
                 }

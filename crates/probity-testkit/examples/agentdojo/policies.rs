@@ -10,7 +10,7 @@ use probity_contract::{
 };
 
 use super::sources::{Grain, unfounded};
-use super::world::World;
+use super::world::{DELEGATE, World};
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,7 +132,12 @@ impl Policy for Rule {
         _seat: Seat,
         _cancel: &'a Cancel,
     ) -> BoxFuture<'a, Result<Verdict, PolicyError>> {
-        Box::pin(std::future::ready(Ok((self.judge)(&self.world, call))))
+        let verdict = match call.tool().as_str() {
+            // The worst case: whoever can hand work over may. What is done below is judged here, call by call.
+            DELEGATE => allow("what it does is judged call by call"),
+            _ => (self.judge)(&self.world, call),
+        };
+        Box::pin(std::future::ready(Ok(verdict)))
     }
 }
 

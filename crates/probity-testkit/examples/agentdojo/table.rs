@@ -59,7 +59,7 @@ impl Row {
         json!({
             "policy": setting.name(),
             "title": setting.title(),
-            "resumed": way == Way::Resumed,
+            "way": way.name(),
             "user_tasks": self.benign.runs,
             "pairs": self.attacked.runs,
             "benign_utility": share(self.benign.useful, self.benign.runs),
@@ -84,7 +84,11 @@ pub(crate) fn markdown(rows: &[(Setting, Way, Row)]) -> String {
          |---|---|---|---|---|---|\n",
     );
     for (setting, way, row) in rows {
-        let resumed = if *way == Way::Resumed { ", resumed" } else { "" };
+        let how = match way {
+            Way::Straight => "",
+            Way::Child => ", the injected task run by a child",
+            Way::Resumed => ", across a resume",
+        };
         let percent = |part, of| match share(part, of) {
             Some(share) => format!("{:.1} %", share * 100.0),
             None => "-".to_owned(),
@@ -93,7 +97,7 @@ pub(crate) fn markdown(rows: &[(Setting, Way, Row)]) -> String {
         // Writing to a `String` cannot fail.
         let _ = writeln!(
             table,
-            "| {}{resumed} | {} ({}) | {} ({}) | {} ({}) | {} | {} |",
+            "| {}{how} | {} ({}) | {} ({}) | {} ({}) | {} | {} |",
             setting.title(),
             percent(row.benign.useful, row.benign.runs),
             row.benign.runs,

@@ -40,7 +40,7 @@ fn a_row_says_how_many_runs_it_is_made_of() {
     let last = table.lines().last().unwrap();
     assert!(
         last.contains(
-            "where provenance is missing, resumed | 50.0 % (2) | 66.7 % (3) | 33.3 % (1) | 1.50 | 1.00 |"
+            "where provenance is missing, across a resume | 50.0 % (2) | 66.7 % (3) | 33.3 % (1) | 1.50 | 1.00 |"
         ),
         "{last}"
     );

@@ -4,29 +4,43 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 use probity_contract::{
-    Approver, Cancel, Content, Durability, Ending, Item, JournalError, Limits, Model, ModelContext,
-    ModelError, ModelEvent, ModelName, ModelRequest, PrincipalId, ReplyPartKind, RunId, Tool,
+    Approver, Cancel, ChildJournals, Content, Durability, Ending, Item, JournalError, Limits, Model,
+    ModelContext, ModelError, ModelEvent, ModelName, ModelRequest, PrincipalId, ReplyPartKind, RunId, Tool,
+    ToolName,
 };
 use probity_core::{
-    Checkpoint, Finished, Host, Keeper, KeyRing, LeftBehind, Making, NONCE_BYTES, Resumption, Snapshot,
-    Stopped, Task, resume_task, start_task,
+    Checkpoint, ChildProfile, Finished, Host, Keeper, KeyRing, LeftBehind, Making, NONCE_BYTES, Resumption,
+    Snapshot, Stopped, SubAgent, Task, resume_task, start_task,
 };
-use probity_testkit::MemoryJournal;
+use probity_testkit::{MemoryChildren, MemoryJournal};
 use serde_json::Value;
 
 use super::adapter::{Adapter, Checked, Suite};
 use super::answer::Cleaner;
-use super::attacker::Obedient;
+use super::attacker::{Obedient, Part};
 use super::policies::{Planner, Setting};
-use super::world::{DojoTool, World};
+use super::world::{DELEGATE, DojoTool, World};
 
 /// How a task is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// From its start to its end.
     Straight,
+    /// What an outsider wants is handed to a task below, which does it.
+    Child,
     /// The process ends while the model thinks about what an outsider wrote, or half-way where nothing is read; another goes on.
     Resumed,
+}
+
+impl Way {
+    /// The word on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Straight => "straight",
+            Self::Child => "child",
+            Self::Resumed => "resumed",
+        }
+    }
 }
 
 /// Which task with which injection.
@@ -67,7 +81,8 @@ impl Trial {
         let person = Arc::new(Planner::new(world, who.clone()));
         let seat = Seat { setting: self.setting, world, who, person: &person };
         let finished = match self.way {
-            Way::Straight => seat.straight().await?,
+            Way::Straight => seat.straight(Part::Everything).await?,
+            Way::Child => seat.straight(Part::Handing).await?,
             Way::Resumed => seat.resumed().await?,
         };
         let Ending::Answered = finished.ending else { bail!("the run ended with {:?}", finished.ending) };
@@ -86,11 +101,33 @@ struct Seat<'a> {
 }
 
 impl Seat<'_> {
-    fn task(&self, model: Arc<dyn Model>) -> Result<Task> {
-        let limits = Limits { turns_max: 200, tool_calls_max: 200, ..Limits::default() };
-        let mut task = Task::new(model, self.who.clone(), &self.world.opened.message).limits(limits);
-        for tool in self.world.tools.values() {
-            task = task.tool(Arc::new(DojoTool::new(tool, self.world)?) as Arc<dyn Tool>);
+    fn tools(&self) -> Result<Vec<Arc<dyn Tool>>> {
+        let tools = self.world.tools.values().map(|tool| {
+            let tool = DojoTool::new(tool, self.world)?;
+            Ok(Arc::new(tool) as Arc<dyn Tool>)
+        });
+        tools.collect()
+    }
+
+    /// The tool behind which another task does what an outsider wants. It leaves it to this one what may run.
+    fn delegate(&self) -> Result<Arc<dyn Tool>> {
+        let name = PrincipalId::new("helper").context("name the task below")?;
+        let model = Arc::new(Obedient::new(Arc::clone(self.world), Part::Handed)?);
+        let mut profile = ChildProfile::new(name, model).as_above().limits(limits());
+        for tool in self.tools()? {
+            profile = profile.tool(tool);
+        }
+        let name = ToolName::new(DELEGATE).context("name the tool")?;
+        Ok(Arc::new(SubAgent::new(name, "Has somebody else do it.", profile)))
+    }
+
+    fn task(&self, model: Arc<dyn Model>, part: Part) -> Result<Task> {
+        let mut task = Task::new(model, self.who.clone(), &self.world.opened.message).limits(limits());
+        for tool in self.tools()? {
+            task = task.tool(tool);
+        }
+        if part == Part::Handing {
+            task = task.tool(self.delegate()?);
         }
         for policy in self.setting.policies(self.world)? {
             task = task.policy(policy);
@@ -103,13 +140,14 @@ impl Seat<'_> {
 
     fn host(&self, journal: MemoryJournal, keeper: Option<Box<dyn Keeper>>) -> Host {
         let approver = Arc::clone(self.person) as Arc<dyn Approver>;
-        Host { approver: Some(approver), keeper, ..Host::new(Box::new(journal)) }
+        let children = Some(Arc::new(MemoryChildren::new()) as Arc<dyn ChildJournals>);
+        Host { approver: Some(approver), keeper, children, ..Host::new(Box::new(journal)) }
     }
 
-    async fn straight(&self) -> Result<Finished> {
-        let model = Arc::new(Obedient::new(Arc::clone(self.world))?);
+    async fn straight(&self, part: Part) -> Result<Finished> {
+        let model = Arc::new(Obedient::new(Arc::clone(self.world), part)?);
         let host = self.host(MemoryJournal::new(), None);
-        finished(start_task(self.task(model)?, run_id()?, host).await.context("start the task")?)
+        finished(start_task(self.task(model, part)?, run_id()?, host).await.context("start the task")?)
     }
 
     /// Starts the task, ends its process while the model thinks, and has another one go on from the last checkpoint.
@@ -117,10 +155,10 @@ impl Seat<'_> {
         let ring = KeyRing::parse(&KeyRing::written(&[7; 32])).context("make a key")?;
         let (journal, safe) = (MemoryJournal::new(), Safe::new(ring.clone()));
         let leaves = Cancel::new();
-        let model = Obedient::new(Arc::clone(self.world))?;
+        let model = Obedient::new(Arc::clone(self.world), Part::Everything)?;
         let model = Arc::new(Thinking { model, world: Arc::clone(self.world), leaves: leaves.clone() });
         let host = self.host(journal.clone(), Some(Box::new(safe.clone())));
-        let first = start_task(self.task(model)?, run_id()?, host);
+        let first = start_task(self.task(model, Part::Everything)?, run_id()?, host);
         tokio::select! {
             biased;
             stopped = first => return finished(stopped.context("start the task")?),
@@ -134,11 +172,16 @@ impl Seat<'_> {
         }
         let now_ms = checkpoint.run.clock_ms();
         let resumption = Resumption { checkpoint: checkpoint.head.generation, now_ms, left_behind };
-        let model = Arc::new(Obedient::new(Arc::clone(self.world))?);
+        let model = Arc::new(Obedient::new(Arc::clone(self.world), Part::Everything)?);
         let host = self.host(journal, Some(Box::new(safe)));
-        let resumed = resume_task(self.task(model)?, checkpoint.run, resumption, host).await;
+        let resumed =
+            resume_task(self.task(model, Part::Everything)?, checkpoint.run, resumption, host).await;
         finished(resumed.context("go on with the task")?)
     }
+}
+
+fn limits() -> Limits {
+    Limits { turns_max: 200, tool_calls_max: 200, ..Limits::default() }
 }
 
 fn run_id() -> Result<RunId> {

@@ -13,6 +13,9 @@ use serde_json::Value;
 use super::adapter::{Adapter, Opened, Returned, Suite, SuiteTool};
 use super::sources::{Grain, Sources};
 
+/// The tool that hands something to a task below.
+pub(crate) const DELEGATE: &str = "delegate";
+
 /// A world that was opened for one run.
 pub(crate) struct World {
     pub(crate) adapter: Arc<Adapter>,
