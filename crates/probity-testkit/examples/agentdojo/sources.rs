@@ -87,13 +87,13 @@ pub(crate) fn unfounded(
     let beside: Vec<&str> = leaves(&arguments).filter_map(Value::as_str).collect();
     let names = arguments.as_object().into_iter().flatten().filter(|(name, argument)| {
         let is_data = DATA.contains(&name.as_str());
-        !leaves(argument).all(|value| match value {
-            _ if is_listed(schema, name, value) => true,
-            Value::String(text) if is_data => {
-                addresses(text).iter().all(|address| vouches_for(&Value::from(*address), &[]))
-            }
-            Value::Number(_) if is_data => true,
-            value => vouches_for(value, &beside),
+        !leaves(argument).all(|value| {
+            let data = value.as_str().filter(|_| is_data);
+            let is_founded = match data {
+                Some(text) => addresses(text).iter().all(|address| vouches_for(&Value::from(*address), &[])),
+                None => (is_data && value.is_number()) || vouches_for(value, &beside),
+            };
+            is_founded || is_listed(schema, name, value)
         })
     });
     names.map(|(name, _)| name.clone()).collect()
@@ -106,7 +106,7 @@ fn leaves(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
         Value::Object(members) => Box::new(members.values().flat_map(leaves)),
         Value::Null | Value::Bool(_) => Box::new(std::iter::empty()),
         Value::String(text) if text.trim().is_empty() => Box::new(std::iter::empty()),
-        value => Box::new(std::iter::once(value)),
+        Value::Number(_) | Value::String(_) => Box::new(std::iter::once(value)),
     }
 }
 

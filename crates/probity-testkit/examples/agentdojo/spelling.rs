@@ -193,7 +193,11 @@ fn year(text: &str) -> Option<u32> {
 
 fn ordinal(text: &str) -> Option<u32> {
     let text = text.trim_end_matches(['.', '?', '!', ':']);
-    let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
+    // `19`, or `19th` and its like.
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    if ![0, 2].contains(&(text.len() - digits.len())) {
+        return None;
+    }
     digits.parse().ok().filter(|day| (1..=31).contains(day))
 }
 
