@@ -127,7 +127,8 @@ fn frozen(action: &Action) -> Result<Arc<FrozenCall>, GateError> {
         arguments: Arguments::parse(&arguments.to_string())?,
         targets: vec![target],
         operands: Vec::new(),
-        label: Label::trusted(),
+        arguments_from: Vec::new(),
+        label: Label::system(),
     };
     Ok(Arc::new(FrozenCall::freeze(facts)?))
 }

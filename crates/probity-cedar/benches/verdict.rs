@@ -36,6 +36,7 @@ fn tools() -> Vec<ToolSpec> {
         effect: Effect::Once,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     };
     (0..TOOLS).map(tool).collect()
 }
@@ -80,8 +81,9 @@ fn call(tool: &ToolSpec, targets: Vec<Target>) -> FrozenCall {
         tool_digest: tool.digest(),
         arguments: Arguments::from_value(&arguments).unwrap(),
         targets,
-        label: Label::trusted(),
+        label: Label::system(),
         operands: Vec::new(),
+        arguments_from: Vec::new(),
     })
     .unwrap()
 }

@@ -1,13 +1,13 @@
 //! What policies read beside principal, action and resource.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cedar_policy::{Context, RestrictedExpression};
-use probity_contract::{Effect, FrozenCall, Label, Readers, Seat, Target};
+use probity_contract::{Effect, FrozenCall, Integrity, Label, Readers, Seat, Target};
 
 use crate::shape::Shape;
 use crate::value::expression;
-use crate::vocabulary::{Kind, Vocabulary, effect_word, integrity_word};
+use crate::vocabulary::{Kind, Vocabulary, effect_word};
 
 /// The context of every request about a call.
 pub(crate) fn context(
@@ -24,6 +24,7 @@ pub(crate) fn context(
     ])?;
     let pairs = [
         ("arguments", arguments),
+        ("arguments_integrity", arguments_integrity(call, shape, vocabulary)?),
         ("labels", labels(&call.facts().label, vocabulary)?),
         ("seat", vocabulary.word(Kind::Seat, &seat.to_string())?),
         ("targets", targets(call.targets())?),
@@ -33,8 +34,34 @@ pub(crate) fn context(
         .map_err(|error| error.to_string())
 }
 
+/// How far each of the declared arguments may be believed: the least of all that stands in it.
+fn arguments_integrity(
+    call: &FrozenCall,
+    shape: &Shape,
+    vocabulary: &Vocabulary,
+) -> Result<RestrictedExpression, String> {
+    let Shape::Record(members) = shape else { return record([]) };
+    let mut least: BTreeMap<&str, Integrity> = BTreeMap::new();
+    let arguments = call.argument_labels();
+    for argument in &arguments {
+        let named = members.get_key_value(&first_name(&argument.at));
+        let level = named.map(|(name, _)| least.entry(name).or_insert(Integrity::System));
+        level.into_iter().for_each(|level| *level = argument.label.integrity.min(*level));
+    }
+    let word = |level: Integrity| vocabulary.word(Kind::Integrity, &level.to_string());
+    let fields = least.into_iter().map(|(name, level)| word(level).map(|word| (name.to_owned(), word)));
+    let fields = fields.collect::<Result<Vec<_>, _>>()?;
+    RestrictedExpression::new_record(fields).map_err(|error| error.to_string())
+}
+
+/// The first name in a JSON pointer.
+fn first_name(pointer: &str) -> String {
+    let first = pointer.split('/').nth(1).unwrap_or_default();
+    first.replace("~1", "/").replace("~0", "~")
+}
+
 fn labels(label: &Label, vocabulary: &Vocabulary) -> Result<RestrictedExpression, String> {
-    let integrity = vocabulary.word(Kind::Integrity, integrity_word(label.integrity))?;
+    let integrity = vocabulary.word(Kind::Integrity, &label.integrity.to_string())?;
     match &label.readers {
         Readers::Everyone => record([("integrity", integrity)]),
         Readers::Only(readers) => {

@@ -19,6 +19,7 @@
 //!     effect: Effect::Once,
 //!     server: None,
 //!     sandbox: None,
+//!     endorses: Vec::new(),
 //! };
 //! let source = |text: &str| CedarSource { name: "payments.cedar".to_owned(), text: text.to_owned() };
 //!

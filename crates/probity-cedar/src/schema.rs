@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::CedarError;
 use crate::shape::Shape;
-use crate::vocabulary::{Kind, NAMESPACE, access_word, effect_word, integrity_word};
+use crate::vocabulary::{Kind, NAMESPACE, access_word, effect_word};
 
 /// A schema in the two forms that are needed of it.
 pub(crate) struct Generated {
@@ -46,12 +46,23 @@ fn action(arguments: &Shape) -> Value {
         "resourceTypes": Kind::RESOURCES.map(Kind::name),
         "context": record([
             ("arguments", type_of(arguments)),
+            ("arguments_integrity", arguments_integrity(arguments)),
             ("labels", named("Labels")),
             ("seat", entity(Kind::Seat)),
             ("targets", named("Targets")),
             ("tool", named("ToolFacts")),
         ]),
     }})
+}
+
+/// Of each argument that is declared, how far it may be believed; absent where the argument is.
+fn arguments_integrity(arguments: &Shape) -> Value {
+    match arguments {
+        Shape::Record(members) => {
+            record(members.keys().map(|name| (name.as_str(), optional(entity(Kind::Integrity)))))
+        }
+        Shape::Text | Shape::Whole | Shape::Number | Shape::Truth | Shape::Set(_) | Shape::Json => record([]),
+    }
 }
 
 fn common_types() -> Value {
@@ -89,7 +100,7 @@ fn entity_type(kind: Kind) -> Value {
         Kind::Effect => {
             words([Effect::Pure, Effect::Idempotent, Effect::Reconcile, Effect::Once].map(effect_word))
         }
-        Kind::Integrity => words([Integrity::Trusted, Integrity::Untrusted].map(integrity_word)),
+        Kind::Integrity => words(Integrity::ALL.map(|level| level.to_string())),
         // No policy judges at the seat `targets`, so a policy that names it is refused.
         Kind::Seat => words([Seat::Adjudicate, Seat::ExecuteRecheck].map(|seat| seat.to_string())),
     }

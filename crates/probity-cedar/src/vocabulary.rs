@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use cedar_policy::{EntityId, EntityTypeName, EntityUid, RestrictedExpression};
-use probity_contract::{Access, Effect, Integrity};
+use probity_contract::{Access, Effect};
 
 use crate::error::CedarError;
 
@@ -120,12 +120,5 @@ pub(crate) const fn effect_word(effect: Effect) -> &'static str {
         Effect::Idempotent => "idempotent",
         Effect::Reconcile => "reconcile",
         Effect::Once => "once",
-    }
-}
-
-pub(crate) const fn integrity_word(integrity: Integrity) -> &'static str {
-    match integrity {
-        Integrity::Trusted => "trusted",
-        Integrity::Untrusted => "untrusted",
     }
 }

@@ -27,9 +27,10 @@ pub use cancel::Cancel;
 pub use digest::{Digest, DigestError};
 pub use future::{BoxFuture, BoxStream};
 pub use gate::{
-    Asker, Bench, BenchError, CallFacts, CallView, Denial, DenialCode, DenialDetail, Epoch, FreezeError,
-    FrozenCall, Grant, Judgement, Level, Opinion, PendingCall, Permit, QuestionFacts, RedeemError, Redeemer,
-    Redemption, Remembered, Roster, RosterError, Ruling, Said, Seat, rule,
+    ArgumentLabel, ArgumentSource, Asker, Bench, BenchError, CallFacts, CallView, Denial, DenialCode,
+    DenialDetail, Epoch, FreezeError, FrozenCall, Grant, Judgement, Level, Opinion, PendingCall, Permit,
+    QuestionFacts, RedeemError, Redeemer, Redemption, Remembered, Roster, RosterError, Ruling, Said, Seat,
+    argument_values, rule,
 };
 pub use ids::{
     CallId, InterceptorName, ItemId, ModelCallId, ModelName, NameError, PolicyName, PrincipalId, RunId,

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::digest::{Digest, DigestError, from_hex};
-use crate::gate::{Denial, Opinion, Said, Seat};
+use crate::gate::{ArgumentSource, Denial, Opinion, Said, Seat};
 use crate::ids::{CallId, ItemId, ModelCallId, ModelName, PolicyName, PrincipalId, RunId};
 use crate::intercept::{Intercepted, MessageDenied};
 use crate::item::Origin;
-use crate::label::Label;
+use crate::label::{Label, Readers};
 use crate::limits::Limits;
 use crate::lineage::{ParentCall, Spending};
 use crate::model::{ModelErrorClass, ModelParams, Prices, Stop, ToolChoice, Usage};
@@ -218,6 +218,9 @@ pub enum Fact {
         /// The files that it names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         operands: Vec<Operand>,
+        /// The values of the arguments that may be believed further than the call.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        arguments_from: Vec<ArgumentSource>,
         /// Its label.
         label: Label,
     },
@@ -296,6 +299,9 @@ pub enum Fact {
         output_bytes: u64,
         /// Milliseconds that the tool ran.
         ran_ms: u64,
+        /// Who may read what it brought back, as the tool says.
+        #[serde(default, skip_serializing_if = "Readers::is_everyone")]
+        readers: Readers,
     },
     /// A task that a call has started has ended, before the call itself.
     ChildEnded {

@@ -65,8 +65,9 @@ impl fmt::Debug for Stop {
 
 impl fmt::Debug for ToolOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { text, trusted } = self;
-        f.debug_struct("ToolOutput").field("text", &Shown(text)).field("trusted", trusted).finish()
+        let Self { text, trusted, readers } = self;
+        let mut shown = f.debug_struct("ToolOutput");
+        shown.field("text", &Shown(text)).field("trusted", trusted).field("readers", readers).finish()
     }
 }
 

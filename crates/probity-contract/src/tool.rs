@@ -12,6 +12,7 @@ use crate::future::BoxFuture;
 use crate::gate::{FrozenCall, Permit};
 use crate::ids::ToolName;
 use crate::json::{Arguments, canonical_bytes};
+use crate::label::Readers;
 use crate::lineage::{Allowance, Lineage};
 use crate::shown::Shown;
 
@@ -112,6 +113,11 @@ pub struct ToolSpec {
     /// The digest of the profile under which it acts, where there is one: of a sandbox, or of the task that it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Digest>,
+    /// Arguments, as JSON pointers in which `*` stands for any index, whose every value is taken for good, whoever chose it: `true`
+    /// and `false`, and what the schema lists (`enum`, `const`). Such a value is [`Integrity::Endorsed`](crate::Integrity) in
+    /// a call; a value of any other type is not, so a run whose tool declares one does not start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endorses: Vec<String>,
 }
 
 impl ToolSpec {
@@ -240,15 +246,18 @@ pub enum Access {
 pub struct ToolOutput {
     /// What the model reads.
     pub text: String,
-    /// Whether the tool vouches for the text: its source is one that nobody outside can write.
+    /// Whether the tool vouches for the text: its source is one that nobody outside can write. Who gives back what a call
+    /// asked for must not say so of it.
     pub trusted: bool,
+    /// Who may read the text. Who may not read what the call was made from may not read this either, whatever stands here.
+    pub readers: Readers,
 }
 
 impl ToolOutput {
-    /// Untrusted text.
+    /// Untrusted text for everyone.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), trusted: false }
+        Self { text: text.into(), ..Self::default() }
     }
 }
 

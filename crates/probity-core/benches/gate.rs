@@ -40,6 +40,7 @@ fn tools() -> Vec<ToolSpec> {
         effect,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     };
     [
         ("fs_write", Effect::Idempotent),
@@ -89,6 +90,7 @@ fn facts(tool: &ToolSpec, arguments: &serde_json::Value, targets: Vec<Target>) -
         targets,
         label: Label::untrusted(),
         operands: Vec::new(),
+        arguments_from: Vec::new(),
     }
 }
 

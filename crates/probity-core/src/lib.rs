@@ -22,10 +22,10 @@ pub use driver::{
     SystemClock, resume_task, run_task, start_task,
 };
 pub use gate::{
-    CallExample, ExampleError, IdleRule, LayerError, LayeredRules, Mode, ModeError, Otherwise,
-    ReloadableRules, RuleEntry, RuleError, RuleFile, RuleLayer, RuleLists, RulePolicy, RuleSource,
-    SHADOW_CALLS_MAX, SHELL_BYTES_MAX, SHELL_COMMANDS_MAX, ShadowLog, ShadowNotes, ShadowPolicy,
-    UNACCOUNTED_COMMAND, Unaccounted, command_targets, read_commands,
+    ArgumentPolicy, CallExample, ExampleError, IdleRule, LayerError, LayeredRules, Mode, ModeError,
+    Otherwise, PlanPolicy, PlannedCall, ReaderPolicy, ReloadableRules, RuleEntry, RuleError, RuleFile,
+    RuleLayer, RuleLists, RulePolicy, RuleSource, SHADOW_CALLS_MAX, SHELL_BYTES_MAX, SHELL_COMMANDS_MAX,
+    ShadowLog, ShadowNotes, ShadowPolicy, UNACCOUNTED_COMMAND, Unaccounted, command_targets, read_commands,
 };
 pub use run::{
     FirstItem, LeftBehind, Outcome, Release, ResumeError, Resumption, Run, RunSpec, Snapshot, SnapshotError,

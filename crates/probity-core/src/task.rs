@@ -86,7 +86,7 @@ impl Task {
             prompt: prompt.into(),
             parent: None,
             bench_above: None,
-            prompt_label: Label::trusted(),
+            prompt_label: Label::person(),
         }
     }
 
@@ -115,7 +115,7 @@ impl Task {
     #[must_use]
     pub fn instructions(mut self, text: impl AsRef<str>) -> Self {
         let content = Content::Instructions(Arc::from(text.as_ref()));
-        self.items.push(FirstItem { origin: Origin::Task, label: Label::trusted(), content });
+        self.items.push(FirstItem { origin: Origin::Task, label: Label::system(), content });
         self
     }
 

@@ -11,7 +11,7 @@ use super::*;
 pub(super) fn request(contents: &[Content]) -> ModelRequest {
     let item = |(id, content): (u32, &Content)| {
         let content = content.clone();
-        Arc::new(Item { id: ItemId(id), origin: Origin::Task, label: Label::trusted(), content })
+        Arc::new(Item { id: ItemId(id), origin: Origin::Task, label: Label::system(), content })
     };
     let tool = |name: &str| ToolSpec {
         name: ToolName::new(name).unwrap(),
@@ -20,6 +20,7 @@ pub(super) fn request(contents: &[Content]) -> ModelRequest {
         effect: Effect::Pure,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     };
     ModelRequest {
         items: Arc::new((1..).zip(contents).map(item).collect()),

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 fn item(content: Content) -> Arc<Item> {
-    Arc::new(Item { id: ItemId(1), origin: Origin::Engine, label: Label::trusted(), content })
+    Arc::new(Item { id: ItemId(1), origin: Origin::Engine, label: Label::system(), content })
 }
 
 fn result(provider_id: &str, text: &str) -> Content {

@@ -26,7 +26,14 @@ fn append(c: &mut Criterion) {
     let part = Emission::Part(Part { id, kept: Kept::Full(text.into()) });
     let entry = |seq| {
         let outcome = ToolOutcomeKind::Succeeded;
-        let fact = Fact::ToolFinished { call: CallId(1), outcome, output: id, output_bytes: 2048, ran_ms: 3 };
+        let fact = Fact::ToolFinished {
+            call: CallId(1),
+            outcome,
+            output: id,
+            output_bytes: 2048,
+            ran_ms: 3,
+            readers: Default::default(),
+        };
         Emission::Entry(Entry { seq, at_ms: seq, fact })
     };
     let entries: Vec<_> = (0..LINES).map(entry).collect();

@@ -4,6 +4,7 @@
 //! looks like inside is the business of `probity-trace`; why it is so stands in `docs/design/record.md`.
 
 mod checkpoints;
+mod children;
 mod dir;
 mod error;
 mod index;
@@ -15,6 +16,7 @@ mod scan;
 mod store;
 
 pub use checkpoints::{Checkpoints, FileRedeemer, KeptCheckpoint};
+pub use children::FileChildren;
 pub use dir::RECORD_BYTES_MAX;
 pub use error::StoreError;
 pub use journal::FileJournal;

@@ -6,6 +6,7 @@ use probity_contract::{BoxFuture, RunId};
 use probity_trace::{HEADER_BYTES, ReadRecord, Record, RunSummary, TornTail, encode_header};
 
 use crate::checkpoints::{Checkpoints, FileRedeemer};
+use crate::children::{self, FileChildren};
 use crate::dir::Dir;
 use crate::error::StoreError;
 use crate::index::{Index, IndexRow, Known, Place};
@@ -88,12 +89,13 @@ impl Store {
     /// # Errors
     /// When there is one already, or it cannot be made.
     pub fn begin(&self, run: &RunId) -> Result<FileJournal, StoreError> {
-        let (file, path) = self.dir.create(run)?;
-        FileJournal::begin(file, &path).map_err(|error| {
-            // A file without a header is of no use; the error that made it so is the one to report.
-            let _ = std::fs::remove_file(&path);
-            StoreError::io(format!("create the record `{}`", path.display()))(io::Error::other(error))
-        })
+        children::begin(&self.dir, run)
+    }
+
+    /// A place for the records of tasks that a run's calls start.
+    #[must_use]
+    pub fn children(&self) -> FileChildren {
+        FileChildren::of(self.dir.clone())
     }
 
     /// The checkpoints of runs, to be kept.

@@ -80,6 +80,7 @@ impl ScriptedTool {
             effect,
             server: None,
             sandbox: None,
+            endorses: Vec::new(),
         };
         Self {
             spec,
@@ -143,6 +144,13 @@ impl ScriptedTool {
     #[must_use]
     pub fn from_server(mut self, server: &str) -> Self {
         self.spec.server = Some(server.to_owned());
+        self
+    }
+
+    /// Sets the arguments whose values the tool takes for good.
+    #[must_use]
+    pub fn endorsing<'a>(mut self, pointers: impl IntoIterator<Item = &'a str>) -> Self {
+        self.spec.endorses = pointers.into_iter().map(str::to_owned).collect();
         self
     }
 

@@ -20,6 +20,7 @@ pub(crate) fn spec<T: JsonSchema>(
         effect,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     })
 }
 

@@ -55,6 +55,7 @@ fn emissions() -> Vec<Emission> {
             output: id,
             output_bytes: 2048,
             ran_ms: 3,
+            readers: Default::default(),
         };
         for fact in [item, started, finished] {
             seq += 1;

@@ -1,8 +1,9 @@
 use std::collections::HashMap;
 
 use probity_contract::{
-    AnswerKind, Body, CallId, Denial, Digest, Effect, Fact, Intercepted, ItemId, Label, ModelCallId, Opinion,
-    PartId, PolicyName, PrincipalId, ReconciledKind, Said, Seat, Target, ToolOutcomeKind,
+    AnswerKind, ArgumentSource, Body, CallId, Denial, Digest, Effect, Fact, Intercepted, ItemId, Label,
+    ModelCallId, Opinion, PartId, PolicyName, PrincipalId, ReconciledKind, Said, Seat, Target,
+    ToolOutcomeKind,
 };
 use serde::Serialize;
 
@@ -83,6 +84,9 @@ pub struct FrozenForm {
     pub targets: Vec<Target>,
     /// Its label.
     pub label: Label,
+    /// The values of the arguments that may be believed further.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments_from: Vec<ArgumentSource>,
 }
 
 /// What was said at one seat.
@@ -269,8 +273,9 @@ fn tell(story: &mut CallStory, line: &Line, fact: &Fact) {
             story.proposed = Some(Proposal { at_ms, by, provider_id, tool, arguments });
         }
         Fact::CallRejected { reason, .. } => story.rejected = Some(reason),
-        Fact::CallFrozen { digest, tool_digest, arguments, targets, label, .. } => {
-            story.frozen = Some(FrozenForm { digest, tool_digest, arguments, targets, label });
+        Fact::CallFrozen { digest, tool_digest, arguments, targets, label, arguments_from, .. } => {
+            story.frozen =
+                Some(FrozenForm { digest, tool_digest, arguments, targets, label, arguments_from });
         }
         Fact::Judged { seat, opinions, .. } => story.hearings.push(Hearing { at_ms, seat, opinions }),
         Fact::Denied { denial, .. } => story.denied = Some(denial),

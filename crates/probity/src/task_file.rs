@@ -1,5 +1,6 @@
 //! The task file: a whole task in TOML. Unknown keys are refused, relative paths start at the file.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,8 @@ pub(crate) struct ContextEntry {
     pub(crate) text: Option<String>,
     pub(crate) file: Option<PathBuf>,
     pub(crate) trusted: Option<bool>,
+    /// Who may read it; nobody else may receive anything that was made after it was read.
+    pub(crate) readers: Option<BTreeSet<String>>,
 }
 
 /// The tools and what they may touch.

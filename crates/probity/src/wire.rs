@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use probity_contract::{Integrity, Label, Model, PrincipalId, Readers, Tool, ToolChoice, ToolSpec};
-use probity_core::Task;
+use probity_contract::{
+    Content, Integrity, Label, Model, Origin, PrincipalId, Readers, Tool, ToolChoice, ToolSpec,
+};
+use probity_core::{FirstItem, Task};
 use probity_models::{ApiKey, HttpModel, HttpModelConfig, ModelRef, RulesModel};
 use probity_tools::{AllowedHost, HttpConfig, HttpGetTool, Root, ShellConfig, ShellTool, fs_tools};
 
 use crate::exit::{Code, Fatal};
 use crate::policies::{Policies, shadow_notes};
 use crate::settings;
-use crate::task_file::{HostEntry, TaskFile, ToolsTable};
+use crate::task_file::{ContextEntry, HostEntry, TaskFile, ToolsTable};
 
 const FS_TOOLS: [&str; 5] = ["fs_list", "fs_read", "fs_search", "fs_write", "fs_edit"];
 
@@ -120,6 +122,29 @@ pub(crate) fn principal(file: &TaskFile) -> Result<PrincipalId, Fatal> {
     }
 }
 
+/// What a task file itself contains is its author's word, and for everyone, unless the author says otherwise.
+fn label(entry: &ContextEntry) -> Label {
+    let integrity = if entry.trusted.unwrap_or(true) { Integrity::System } else { Integrity::Untrusted };
+    Label { integrity, readers: entry.readers.clone().map_or(Readers::Everyone, Readers::Only) }
+}
+
+/// What the model of a task reads before anything else, in the order of [`task`].
+pub(crate) fn first_items(file: &TaskFile) -> Vec<FirstItem> {
+    let instructions = file.instructions.as_deref().map(|text| FirstItem {
+        origin: Origin::Task,
+        label: Label::system(),
+        content: Content::Instructions(text.into()),
+    });
+    let context = file.context.iter().map(|entry| {
+        let text = entry.text.as_deref().unwrap_or_default().into();
+        let content = Content::Context { name: entry.name.clone(), text };
+        FirstItem { origin: Origin::Task, label: label(entry), content }
+    });
+    let content = Content::Person(file.prompt.as_str().into());
+    let prompt = FirstItem { origin: Origin::Principal, label: Label::person(), content };
+    instructions.into_iter().chain(context).chain([prompt]).collect()
+}
+
 /// Puts the task together. Where `asks` is true a person is asked about calls that no rule covers.
 pub(crate) fn task(
     file: TaskFile,
@@ -136,10 +161,7 @@ pub(crate) fn task(
         task = task.instructions(instructions);
     }
     for entry in &file.context {
-        // What a task file itself contains is its author's word, unless the author says that it is somebody else's.
-        let integrity = if entry.trusted.unwrap_or(true) { Integrity::Trusted } else { Integrity::Untrusted };
-        let label = Label { integrity, readers: Readers::Everyone };
-        task = task.context(entry.name.clone(), entry.text.as_deref().unwrap_or_default(), label);
+        task = task.context(entry.name.clone(), entry.text.as_deref().unwrap_or_default(), label(entry));
     }
     let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
     for tool in tools {

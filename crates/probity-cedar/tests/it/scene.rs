@@ -16,6 +16,7 @@ pub(crate) fn tool(name: &str, effect: Effect, input_schema: Value) -> ToolSpec 
         effect,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     }
 }
 
@@ -74,8 +75,9 @@ pub(crate) fn call_with(
         tool_digest: tool.digest(),
         arguments: Arguments::parse(arguments).unwrap(),
         targets,
-        label: Label::trusted(),
+        label: Label::system(),
         operands: Vec::new(),
+        arguments_from: Vec::new(),
     };
     change(&mut facts);
     FrozenCall::freeze(facts).unwrap()

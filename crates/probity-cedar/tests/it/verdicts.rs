@@ -1,6 +1,6 @@
 //! What permits, forbids and questions come to.
 
-use probity_contract::{Integrity, Label, Policy as _, Readers, Seat, Verdict};
+use probity_contract::{ArgumentSource, CallFacts, Integrity, Label, Policy as _, Readers, Seat, Verdict};
 use probity_testkit::principal;
 
 use crate::scene::{Said, call_with, check, load, pay, said, tools};
@@ -98,17 +98,47 @@ fn the_context_tells_principal_labels_seat_tool_and_targets() {
     check("principal.id like \"svc-*\"", pay(SMALL), false);
     let untrusted = "context.labels.integrity == Probity::Integrity::\"untrusted\"";
     check(untrusted, labelled(Integrity::Untrusted, Readers::Everyone), true);
-    check(untrusted, labelled(Integrity::Trusted, Readers::Everyone), false);
+    check(untrusted, labelled(Integrity::System, Readers::Everyone), false);
     let bob = "context.labels has readers && context.labels.readers.contains(\"bob\")";
-    check(bob, labelled(Integrity::Trusted, only_bob), true);
-    check(bob, labelled(Integrity::Trusted, Readers::Everyone), false);
+    check(bob, labelled(Integrity::System, only_bob), true);
+    check(bob, labelled(Integrity::System, Readers::Everyone), false);
     let nobody = "context.labels has readers && context.labels.readers.isEmpty()";
-    check(nobody, labelled(Integrity::Trusted, Readers::Only([].into())), true);
+    check(nobody, labelled(Integrity::System, Readers::Only([].into())), true);
     check("context.seat == Probity::Seat::\"adjudicate\"", pay(SMALL), true);
     check("context.tool.effect == Probity::Effect::\"once\"", pay(SMALL), true);
     check("context.tool.effect == Probity::Effect::\"pure\"", pay(SMALL), false);
     check("resource is Probity::Tool && resource.name == \"pay\"", pay(SMALL), true);
     check("context.targets.hosts.isEmpty()", pay(SMALL), true);
+}
+
+#[test]
+fn the_context_tells_how_far_each_argument_may_be_believed() {
+    let tools = tools();
+    let sources = |facts: &mut CallFacts| {
+        facts.label = Label::untrusted();
+        let source =
+            |at: &str| ArgumentSource { at: at.to_owned(), integrity: Integrity::Person, item: None };
+        facts.arguments_from = vec![source("/to"), source("/tags/0")];
+    };
+    let arguments = r#"{"amount":20,"to":"acme-7","tags":["a","b"]}"#;
+    let call = call_with(tools.first().unwrap(), arguments, Vec::new(), sources);
+    let check = |condition: &str, expected: bool| {
+        let text = format!(
+            "permit(principal, action == Probity::Action::\"pay\", resource) when {{ {condition} }};"
+        );
+        check(&text, &call, if expected { Said::Allow } else { Said::Abstain });
+    };
+    let is = |name: &str, level: &str| {
+        format!(
+            "context.arguments_integrity has {name} && context.arguments_integrity.{name} == \
+             Probity::Integrity::\"{level}\""
+        )
+    };
+    check(&is("to", "person"), true);
+    check(&is("amount", "untrusted"), true);
+    check(&is("tags", "untrusted"), true);
+    check(&is("tags", "person"), false);
+    check("context.arguments_integrity has memo", false);
 }
 
 #[test]

@@ -2,6 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::sources::ArgumentSource;
 use crate::digest::Digest;
 use crate::ids::{CallId, PrincipalId, RunId, ToolName};
 use crate::json::{Arguments, canonical_bytes};
@@ -42,6 +43,9 @@ pub struct CallFacts {
     /// The files that it names, as they were when it was frozen. Left out of the canonical form where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operands: Vec<Operand>,
+    /// The values of the arguments that may be believed further than the call. Left out of the canonical form where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments_from: Vec<ArgumentSource>,
     /// The join of the labels of all that the proposing model call saw.
     pub label: Label,
 }
@@ -66,16 +70,38 @@ struct StoredFacts {
     targets: Vec<Target>,
     #[serde(default)]
     operands: Vec<Operand>,
+    #[serde(default)]
+    arguments_from: Vec<ArgumentSource>,
     label: Label,
 }
 
 impl TryFrom<StoredCall> for FrozenCall {
     type Error = &'static str;
     fn try_from(stored: StoredCall) -> Result<Self, &'static str> {
-        let StoredFacts { run, call, principal, tool, tool_digest, arguments, targets, operands, label } =
-            stored.facts;
-        let facts =
-            CallFacts { run, call, principal, tool, tool_digest, arguments, targets, operands, label };
+        let StoredFacts {
+            run,
+            call,
+            principal,
+            tool,
+            tool_digest,
+            arguments,
+            targets,
+            operands,
+            arguments_from,
+            label,
+        } = stored.facts;
+        let facts = CallFacts {
+            run,
+            call,
+            principal,
+            tool,
+            tool_digest,
+            arguments,
+            targets,
+            operands,
+            arguments_from,
+            label,
+        };
         let frozen = Self::freeze(facts).map_err(|_| "a stored call has no canonical form")?;
         if frozen.digest == stored.digest {
             Ok(frozen)
@@ -156,11 +182,26 @@ impl FrozenCall {
     /// A pure function of the facts; calls that share it would do the same, and have been shown in the same words.
     #[must_use]
     pub fn alike(&self) -> Digest {
-        let CallFacts { run, call: _, principal, tool, tool_digest, arguments, targets, operands, label } =
-            &self.facts;
+        let CallFacts {
+            run,
+            call: _,
+            principal,
+            tool,
+            tool_digest,
+            arguments,
+            targets,
+            operands,
+            arguments_from,
+            label,
+        } = &self.facts;
         let alike = (run, principal, tool, tool_digest, arguments, targets, operands, label);
+        // Approvals for more that were stored before there were sources stay what they were.
+        let bytes = match arguments_from.is_empty() {
+            true => canonical_bytes(&alike),
+            false => canonical_bytes(&(alike, arguments_from)),
+        };
         // Facts that were frozen have a canonical form; should these not, no other call shares the error's text and digest.
-        let bytes = canonical_bytes(&alike).unwrap_or_else(|_| self.digest.as_bytes().to_vec());
+        let bytes = bytes.unwrap_or_else(|_| self.digest.as_bytes().to_vec());
         Digest::of("probity.alike.v1", &[&bytes])
     }
 }

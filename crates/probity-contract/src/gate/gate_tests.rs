@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::digest::Digest;
-use crate::ids::{CallId, PolicyName, PrincipalId, RunId, ToolName};
+use crate::ids::{CallId, ItemId, PolicyName, PrincipalId, RunId, ToolName};
 use crate::json::Arguments;
 use crate::label::Label;
 use crate::label::{Integrity, Readers};
@@ -259,8 +259,9 @@ fn facts() -> CallFacts {
             access: Access::Write,
             recursive: false,
         }],
-        label: Label::trusted(),
+        label: Label::system(),
         operands: Vec::new(),
+        arguments_from: Vec::new(),
     }
 }
 
@@ -460,6 +461,10 @@ fn operand() -> Operand {
     }
 }
 
+fn source() -> ArgumentSource {
+    ArgumentSource { at: "/path".to_owned(), integrity: Integrity::Endorsed, item: Some(ItemId(2)) }
+}
+
 #[test]
 fn i22_another_server_or_sandbox_is_another_tool() {
     let spec = |server: Option<&str>, sandbox: Option<&[u8]>| ToolSpec {
@@ -469,6 +474,7 @@ fn i22_another_server_or_sandbox_is_another_tool() {
         effect: Effect::Once,
         server: server.map(str::to_owned),
         sandbox: sandbox.map(Digest::of_content),
+        endorses: Vec::new(),
     };
     let specs = [spec(None, None), spec(Some("a"), None), spec(Some("b"), None), spec(None, Some(b"x"))];
     let digests: std::collections::BTreeSet<Digest> = specs.iter().map(ToolSpec::digest).collect();
@@ -505,6 +511,10 @@ fn one_field_changed() -> Vec<CallFacts> {
             });
         },
         |facts| facts.label = Label::untrusted(),
+        |facts| facts.arguments_from.push(source()),
+        |facts| facts.arguments_from.push(ArgumentSource { at: "/n".to_owned(), ..source() }),
+        |facts| facts.arguments_from.push(ArgumentSource { integrity: Integrity::Person, ..source() }),
+        |facts| facts.arguments_from.push(ArgumentSource { item: None, ..source() }),
         |facts| facts.operands.push(operand()),
         |facts| facts.operands.push(Operand { root: "other".to_owned(), ..operand() }),
         |facts| facts.operands.push(Operand { path: "b.txt".to_owned(), ..operand() }),
@@ -536,7 +546,7 @@ fn one_field_changed() -> Vec<CallFacts> {
     }
     for names in [&[][..], &["ada"], &["ada", "bob"]] {
         all.push(CallFacts {
-            label: Label { integrity: Integrity::Trusted, readers: readers(names) },
+            label: Label { integrity: Integrity::System, readers: readers(names) },
             ..facts()
         });
     }
@@ -583,7 +593,7 @@ fn some_facts() -> impl Strategy<Value = CallFacts> {
             principal: PrincipalId::new(principal).unwrap(),
             arguments: Arguments::from_value(&json!(arguments)).unwrap(),
             targets,
-            label: if trusted { Label::trusted() } else { Label::untrusted() },
+            label: if trusted { Label::system() } else { Label::untrusted() },
             ..facts()
         },
     )

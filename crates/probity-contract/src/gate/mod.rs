@@ -11,6 +11,7 @@ mod question;
 mod redemption;
 mod ruling;
 mod seat;
+mod sources;
 mod view;
 
 pub use call::{CallFacts, FreezeError, FrozenCall};
@@ -22,6 +23,7 @@ pub use ruling::{
     Ruling, Said, rule,
 };
 pub use seat::Seat;
+pub use sources::{ArgumentLabel, ArgumentSource, argument_values};
 pub use view::CallView;
 
 #[cfg(test)]

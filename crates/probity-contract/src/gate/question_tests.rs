@@ -33,8 +33,9 @@ fn call_with(change: impl FnOnce(&mut CallFacts)) -> Arc<FrozenCall> {
         tool_digest: Digest::of("test", &[b"tool"]),
         arguments: Arguments::parse(r#"{"to":"Acme","amount":5}"#).unwrap(),
         targets: vec![Target::Other { what: "recipient".to_owned(), value: "Acme".to_owned() }],
-        label: Label::trusted(),
+        label: Label::system(),
         operands: Vec::new(),
+        arguments_from: Vec::new(),
     };
     change(&mut facts);
     Arc::new(FrozenCall::freeze(facts).unwrap())

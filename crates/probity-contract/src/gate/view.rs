@@ -7,6 +7,7 @@ use probity_egress::{
 
 use super::call::FrozenCall;
 use super::ruling::Asker;
+use super::sources::ArgumentSource;
 use crate::digest::Digest;
 use crate::tool::{Access, Holds, Operand, Target};
 
@@ -38,6 +39,7 @@ impl CallView {
         let head = words().text("The model wants to run ").passed(&tool).text(" with").done();
         let mut view = Self { lines: vec![head], cut_arguments: Vec::new(), hides_credential: false };
         view.arguments(call);
+        view.lines.extend(call.facts().arguments_from.iter().map(source_words));
         for target in call.targets() {
             let (target, hides) = target_words(target);
             view.hides_credential |= hides;
@@ -111,6 +113,17 @@ impl CallView {
             self.lines.push(note.text(" more characters are NOT shown]").done());
             self.cut_arguments.push(words().text("    ").passed(&whole).done());
         }
+    }
+}
+
+/// Why a value may be believed further than the call, on one line.
+fn source_words(source: &ArgumentSource) -> Passed {
+    let at = one_line_untrusted(&visible(&source.at), LINE_CHARS_MAX);
+    let level = egress_text::<SamePrincipal>(&source.integrity.to_string());
+    let words = Words::<SamePrincipal>::new().text("  ").passed(&at).text(" is ").passed(&level);
+    match source.item {
+        Some(item) => words.text(": it stands word for word in item ").number(item.0.into()).done(),
+        None => words.text(": its tool takes any value of its type").done(),
     }
 }
 

@@ -69,6 +69,15 @@ pub struct HookWarning {
 #[error("it answered with {0} where a verdict was needed")]
 pub struct NotAVerdict(&'static str);
 
+impl NotAVerdict {
+    /// For whoever reads verdicts out of something: what that was, as a phrase that fits after "it answered with". A constant
+    /// text, so that it can quote nothing.
+    #[must_use]
+    pub const fn of_shape(shape: &'static str) -> Self {
+        Self(shape)
+    }
+}
+
 impl HookVerdict {
     /// It goes on.
     #[must_use]
@@ -193,11 +202,11 @@ impl HookVerdict {
         };
         if let Some(verdict) = members.get("verdict") {
             let others = members.keys().filter(|name| *name != "verdict" && *name != "extensions").count();
-            return match verdict {
-                Value::Object(inner) if others == 0 && !inner.contains_key("verdict") => {
-                    Self::from_value(verdict, reasons)
-                }
-                _ => Err(NotAVerdict("an envelope that holds no verdict")),
+            let is_sole = |inner: &Map<String, Value>| others == 0 && !inner.contains_key("verdict");
+            return if verdict.as_object().is_some_and(is_sole) {
+                Self::from_value(verdict, reasons)
+            } else {
+                Err(NotAVerdict("an envelope that holds no verdict"))
             };
         }
         let read = Self::from_members(members)?;

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use serde_json::json;
 
 use super::{HookDecision, HookReasons, HookVerdict, HostError, Point, Points};

@@ -18,7 +18,8 @@ use crate::run::Unexpected;
 /// One point of a run, from what came there to what follows.
 ///
 /// What always holds: a deny is never lost to anything but a person's word for it, and that only where no plain deny stands
-/// beside; whoever failed has denied; each interceptor is heard once at most; what nobody has seen is not named in a row.
+/// beside (but in `parallel/unanimous`, where a deployment may have a disagreement lifted whatever it is); whoever failed has
+/// denied; each interceptor is heard once at most.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Fold {
     pub(super) before: Occasion,
@@ -126,7 +127,7 @@ pub enum Heard {
 #[derive(Debug, Clone)]
 pub enum Consulted {
     /// This.
-    Resolved(Resolution),
+    Resolved(Box<Resolution>),
     /// Something that is no verdict.
     Malformed,
     /// An error, a panic, or nothing in time.
@@ -202,10 +203,8 @@ impl Fold {
         settings: &BoundarySettings,
         name: Option<String>,
     ) -> Result<(), Unexpected> {
-        let what = match &self.state {
-            State::Naming { what, sent: true } => what.clone(),
-            _ => return Err(Unexpected),
-        };
+        let State::Naming { what, sent: true } = &self.state else { return Err(Unexpected) };
+        let what = what.clone();
         self.named(settings, what, name.map(Some).ok_or(HostError::ContextInvalid));
         Ok(())
     }
@@ -368,10 +367,10 @@ impl Fold {
             }
             Consulted::Malformed => Err(HostError::VerdictInvalid),
             Consulted::Failed => Err(HostError::ApprovalResolverFailed),
-            Consulted::Resolved(Resolution { identity, .. }) if identity != asked => {
+            Consulted::Resolved(resolution) if resolution.identity != asked => {
                 Err(HostError::ApprovalIdentityMismatch)
             }
-            Consulted::Resolved(Resolution { decision, .. }) => fitting(settings, decision),
+            Consulted::Resolved(resolution) => fitting(settings, resolution.decision),
         };
         match resolution {
             Ok(verdict) if verdict.permits() => self.lift(settings, deny, verdict),
@@ -533,3 +532,7 @@ fn fitting(settings: &BoundarySettings, decision: Resolve) -> Result<HookVerdict
 #[cfg(test)]
 #[path = "fold_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fold_peer_tests.rs"]
+mod peer_tests;

@@ -185,21 +185,21 @@ fn an_answer_that_does_not_fit_denies() {
         (
             |c| {
                 let decision = Resolve::Reject(HookVerdict::allow());
-                Consulted::Resolved(Resolution { identity: c.identity.clone(), decision })
+                Consulted::Resolved(Box::new(Resolution { identity: c.identity.clone(), decision }))
             },
             "host_error:verdict_invalid",
         ),
         (
             |c| {
                 let decision = Resolve::Unresolved;
-                Consulted::Resolved(Resolution { identity: c.identity.clone(), decision })
+                Consulted::Resolved(Box::new(Resolution { identity: c.identity.clone(), decision }))
             },
             "host_error:approval_unresolved",
         ),
         (
             |_| {
                 let decision = Resolve::Approve(HookVerdict::allow());
-                Consulted::Resolved(Resolution { identity: None, decision })
+                Consulted::Resolved(Box::new(Resolution { identity: None, decision }))
             },
             "host_error:approval_identity_mismatch",
         ),

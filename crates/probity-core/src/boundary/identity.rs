@@ -76,12 +76,12 @@ pub(super) fn check(point: Point, context: &Value) -> Result<(), HostError> {
 fn projection(point: Point, context: &Value) -> Value {
     let pick = |(name, inner): &Listed| {
         let value = context.get(name)?;
-        let value = match value {
-            Value::Object(members) if !inner.is_empty() => {
+        let value = match value.as_object().filter(|_| !inner.is_empty()) {
+            Some(members) => {
                 let counts = |(name, _): &(&String, &Value)| inner.contains(&name.as_str());
                 members.iter().filter(counts).map(|(name, value)| (name.clone(), value.clone())).collect()
             }
-            other => other.clone(),
+            None => value.clone(),
         };
         Some(((*name).to_owned(), value))
     };
@@ -109,7 +109,7 @@ pub(super) fn check_domain(value: &Value) -> Result<(), HostError> {
 fn loses_digits(number: &serde_json::Number) -> bool {
     match number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs)) {
         Some(magnitude) => magnitude > SAFE_INTEGER_MAX,
-        None => number.as_f64().is_none_or(|float| !(float.abs() <= SAFE_INTEGER_MAX as f64)),
+        None => number.as_f64().is_none_or(|float| float.is_nan() || float.abs() > SAFE_INTEGER_MAX as f64),
     }
 }
 

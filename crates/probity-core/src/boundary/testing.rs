@@ -105,5 +105,5 @@ pub(super) fn nobody(_: &Consultation) -> Consulted {
 /// Approves with this verdict.
 pub(super) fn approve(consultation: &Consultation, with: Value) -> Consulted {
     let identity = consultation.identity.clone();
-    Consulted::Resolved(Resolution { identity, decision: Resolve::Approve(verdict(with)) })
+    Consulted::Resolved(Box::new(Resolution { identity, decision: Resolve::Approve(verdict(with)) }))
 }

@@ -39,6 +39,7 @@ impl SubAgent {
             effect: profile.effect(),
             server: None,
             sandbox: Some(profile.digest()),
+            endorses: Vec::new(),
         };
         Self { spec, profile }
     }

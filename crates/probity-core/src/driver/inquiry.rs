@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Bench, CallFacts, CallId, Cancel, Denial, DenialCode, FrozenCall, Judgement, Label, Opinion, Policy,
-    PrincipalId, Roster, Ruling, RunId, Seat, Tool, ToolSpec, Touches,
+    Bench, CallFacts, CallId, Cancel, Denial, DenialCode, FrozenCall, Item, ItemId, Judgement, Label,
+    Opinion, Policy, PrincipalId, Roster, Ruling, RunId, Seat, Tool, ToolSpec, Touches,
 };
 use probity_egress::{Egress, SamePrincipal};
 
 use super::watch::Watch;
 use super::{StartError, judge, tool};
-use crate::run::{Outcome, Schemas, words};
+use crate::run::{FirstItem, Outcome, Schemas, provenance, words};
 
 /// A question about one call: what the policies of a task would say of it.
 ///
@@ -24,6 +24,8 @@ pub struct Inquiry {
     pub principal: PrincipalId,
     /// The label of all that the model would have seen.
     pub label: Label,
+    /// Of that, what values of the arguments may stand in word for word, in order.
+    pub items: Vec<FirstItem>,
     /// The tools of the task.
     pub tools: Vec<Arc<dyn Tool>>,
     /// The policies of the task.
@@ -91,6 +93,8 @@ impl Inquiry {
             Ok(touches) => touches,
             Err(error) => return not_frozen(words::line(&error.message).as_str().to_owned()),
         };
+        let items: Vec<Arc<Item>> = (1..).zip(self.items).map(item).collect();
+        let arguments_from = provenance::sources(&items, self.label.integrity, spec, &arguments);
         let facts = CallFacts {
             run: self.run,
             call: id,
@@ -100,6 +104,7 @@ impl Inquiry {
             arguments,
             targets,
             operands,
+            arguments_from,
             label: self.label,
         };
         let Ok(call) = FrozenCall::freeze(facts).map(Arc::new) else {
@@ -123,4 +128,9 @@ impl Inquiry {
         let ruling = if askers.is_empty() { Ruling::Allow } else { Ruling::Ask(askers) };
         Ok(Heard::Judged { call, seats, ruling })
     }
+}
+
+fn item((id, first): (u32, FirstItem)) -> Arc<Item> {
+    let FirstItem { origin, label, content } = first;
+    Arc::new(Item { id: ItemId(id), origin, label, content })
 }

@@ -6,22 +6,31 @@ use std::time::Duration;
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{Cancel, Consultant, Consultation, Interceptor, Occasion, PolicyError};
 use probity_egress::{Egress, SamePrincipal, egress_panic, one_line_untrusted};
+use tokio::sync::mpsc;
 
 use super::owned::Owned;
 use super::watch::{Broken, Watch};
 use crate::boundary::{Consulted, Heard};
 use crate::run::Outcome;
 
-/// Has one interceptor look at its own copy of an occasion.
+/// One interceptor's turn.
+pub(super) struct Turn {
+    pub(super) passage: u64,
+    pub(super) seat: u32,
+    pub(super) occasion: Occasion,
+}
+
+/// Has one interceptor look at its own copy of an occasion. `alive` is let go when the interceptor's own future is gone: what it
+/// has started has no other hold on it then.
 pub(super) async fn intercept(
     interceptor: Option<Arc<dyn Interceptor>>,
-    passage: u64,
-    seat: u32,
-    occasion: Occasion,
+    turn: Turn,
     timeout: Duration,
     cancel: Cancel,
     watch: Watch,
+    alive: mpsc::Sender<()>,
 ) -> Outcome {
+    let Turn { passage, seat, occasion } = turn;
     let heard = match interceptor {
         None => Heard::Failed,
         Some(interceptor) => {
@@ -29,7 +38,11 @@ pub(super) async fn intercept(
             let asked = {
                 let interceptor = Arc::clone(&interceptor);
                 // A task of its own: one that blocks its thread must not take the deadline with it.
-                Owned::spawn(async move { interceptor.intercept(occasion, &signal).await.map_err(own_words) })
+                Owned::spawn(async move {
+                    let _alive = alive;
+                    let interceptor = interceptor;
+                    interceptor.intercept(occasion, &signal).await.map_err(own_words)
+                })
             };
             let (heard, class, line) = match tokio::time::timeout(timeout, asked).await {
                 Ok(Ok(Ok(verdict))) => {
@@ -67,7 +80,10 @@ pub(super) async fn consult(
                 Owned::spawn(async move { consultant.consult(&consultation).await.map_err(own_words) });
             let (class, line) = match tokio::time::timeout(left, asked).await {
                 Ok(Ok(Ok(resolution))) => {
-                    return Outcome::Consulted { passage, resolution: Consulted::Resolved(resolution) };
+                    return Outcome::Consulted {
+                        passage,
+                        resolution: Consulted::Resolved(Box::new(resolution)),
+                    };
                 }
                 Ok(Ok(Err((true, line)))) => {
                     let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);

@@ -147,7 +147,7 @@ struct Driver {
     // Whether anything was recorded since the last checkpoint.
     to_keep: bool,
     work: JoinSet<Outcome>,
-    // Held by every tool at work; when all are let go, no tool's future is left.
+    // Held by every tool and interceptor at work; when all are let go, no future of theirs is left.
     alive: mpsc::Sender<()>,
     tools_gone: mpsc::Receiver<()>,
     // What each task at work owes, should it break.
@@ -362,10 +362,11 @@ impl Driver {
                 Step::Intercept { passage, seat, occasion } => {
                     let (owed, timeout) = (Owed::Verdict(passage, seat), self.interceptor_timeout());
                     let heard = self.interceptors.get(seat as usize).cloned();
-                    let (cancel, watch) = (self.cancel.clone(), self.watch.clone());
+                    let turn = intercept::Turn { passage, seat, occasion };
+                    let (cancel, watch, alive) = (self.cancel.clone(), self.watch.clone(), self.alive.clone());
                     self.start(
                         owed,
-                        intercept::intercept(heard, passage, seat, occasion, timeout, cancel, watch),
+                        intercept::intercept(heard, turn, timeout, cancel, watch, alive),
                     );
                 }
                 Step::Identify { passage, provider, occasion } => {

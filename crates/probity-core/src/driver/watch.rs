@@ -98,11 +98,8 @@ impl Watch {
 
     /// Reports that a task broke which a call had started.
     pub(crate) fn child_broke(&self, call: &FrozenCall, who: &str, line: &Egress<SamePrincipal>) {
-        self.failed(
-            &Broken { call: Some(call.id()), tool: Some(call.tool()), seat: None, who },
-            "panic",
-            line,
-        );
+        let broken = Broken { call: Some(call.id()), tool: Some(call.tool()), seat: None, who };
+        self.failed(&broken, "panic", line);
     }
 
     /// Waits until the lane has heard everything.

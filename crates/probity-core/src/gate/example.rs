@@ -1,11 +1,12 @@
 //! A call written down by a person: as an example of a rule, or as a case of a test.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use probity_contract::{
-    Access, Arguments, CallFacts, CallId, Digest, FrozenCall, Label, PrincipalId, RunId, Target, ToolName,
-    ToolSpec,
+    Access, ArgumentSource, Arguments, CallFacts, CallId, Digest, FrozenCall, Integrity, Label, PrincipalId,
+    RunId, Target, ToolName, ToolSpec,
 };
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::needs::{pointer_of, values_below};
 use super::shell::command_targets;
 
 /// A call with what it would touch, without its tool being asked.
@@ -23,13 +25,16 @@ use super::shell::command_targets;
 /// `/` or belongs to a tool `fs_…` a path, anything else a program.
 ///
 /// Long, for what the short form cannot say: a table with `tool` and any of `arguments`, `path` with `resolved`, `write` and
-/// `recursive`, `command` (a line, or a list of words), `url` with `method`, `other` with `what` and `value`.
+/// `recursive`, `command` (a line, or a list of words), `url` with `method`, `other` with `what` and `value`; and `integrity`, how far
+/// all that the model had read may be believed, with `arguments_integrity` for single arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallExample {
     said: String,
     tool: ToolName,
     arguments: Map<String, Value>,
     targets: Vec<Target>,
+    integrity: Integrity,
+    arguments_integrity: BTreeMap<String, Integrity>,
 }
 
 /// Why an example cannot be read.
@@ -41,27 +46,40 @@ pub struct ExampleError {
 }
 
 impl CallExample {
-    /// The call as it would be judged, after the model has read somebody else's words.
+    /// The call as it would be judged; after the model has read somebody else's words, if it does not say otherwise.
     ///
     /// # Errors
-    /// When it cannot be frozen: its arguments have no canonical form.
+    /// When it cannot be frozen: its arguments have no canonical form, or one that it tells of is not there.
     pub fn freeze(&self, tools: &[ToolSpec]) -> Result<FrozenCall, ExampleError> {
         let fail =
             |error: &dyn fmt::Display| ExampleError { call: self.said.clone(), why: error.to_string() };
         let known = tools.iter().find(|spec| spec.name == self.tool);
+        let arguments = Value::Object(self.arguments.clone());
+        let arguments_from = self.sources(&arguments).map_err(|error| fail(&error))?;
         let facts = CallFacts {
             run: RunId::new("example").map_err(|error| fail(&error))?,
             call: CallId(1),
             principal: PrincipalId::new("example").map_err(|error| fail(&error))?,
             tool: self.tool.clone(),
             tool_digest: known.map_or_else(|| Digest::of("probity.no-tool.v1", &[]), ToolSpec::digest),
-            arguments: Arguments::from_value(&Value::Object(self.arguments.clone()))
-                .map_err(|error| fail(&error))?,
+            arguments: Arguments::from_value(&arguments).map_err(|error| fail(&error))?,
             targets: self.targets.clone(),
             operands: Vec::new(),
-            label: Label::untrusted(),
+            arguments_from,
+            label: Label::of(self.integrity),
         };
         FrozenCall::freeze(facts).map_err(|error| fail(&error))
+    }
+
+    /// Every value of the arguments that it tells of by itself.
+    fn sources(&self, arguments: &Value) -> Result<Vec<ArgumentSource>, String> {
+        let mut sources = Vec::new();
+        for (name, integrity) in &self.arguments_integrity {
+            let at = pointer_of(arguments, name).ok_or_else(|| format!("it has no argument `{name}`"))?;
+            let source = |at| ArgumentSource { at, integrity: *integrity, item: None };
+            sources.extend(values_below(arguments, &at).into_iter().map(source));
+        }
+        Ok(sources)
     }
 
     fn short(said: &str) -> Result<Self, String> {
@@ -78,7 +96,14 @@ impl CallExample {
             }
         };
         let tool = ToolName::new(tool).map_err(|error| error.to_string())?;
-        let mut example = Self { said: said.to_owned(), tool, arguments: Map::new(), targets: Vec::new() };
+        let mut example = Self {
+            said: said.to_owned(),
+            tool,
+            arguments: Map::new(),
+            targets: Vec::new(),
+            integrity: Integrity::Untrusted,
+            arguments_integrity: BTreeMap::new(),
+        };
         let Some(what) = what else { return Ok(example) };
         let is_path = example.tool.as_str().starts_with("fs_");
         let is_command = example.tool.as_str() == "shell" || what.contains(char::is_whitespace);
@@ -106,6 +131,8 @@ impl CallExample {
             url: address,
             method,
             other,
+            integrity,
+            arguments_integrity,
         } = table;
         let said = format!("a table for {tool}");
         let access = if write { Access::Write } else { Access::Read };
@@ -125,7 +152,8 @@ impl CallExample {
             targets.push(url(&address, method.as_deref().unwrap_or("GET"))?);
         }
         targets.extend(other.map(|other| Target::Other { what: other.what, value: other.value }));
-        Ok(Self { said, tool, arguments, targets })
+        let integrity = integrity.unwrap_or(Integrity::Untrusted);
+        Ok(Self { said, tool, arguments, targets, integrity, arguments_integrity })
     }
 }
 
@@ -195,6 +223,9 @@ struct Table {
     url: Option<String>,
     method: Option<String>,
     other: Option<OtherTable>,
+    integrity: Option<Integrity>,
+    #[serde(default)]
+    arguments_integrity: BTreeMap<String, Integrity>,
 }
 
 #[derive(Deserialize)]

@@ -5,6 +5,7 @@ use probity_contract::{ToolSpec, Verdict};
 use super::glob::Reading;
 use super::layers::{IdleRule, RuleLayer, RuleSource};
 use super::mode::{Mode, Silence};
+use super::needs::Needs;
 use super::rule::{Rule, RuleError, Seen, allowing};
 use super::rule_file::RuleEntry;
 use super::rules::{allowed_by, denied_by};
@@ -25,6 +26,17 @@ pub(super) struct Layer {
 struct Written {
     rule: Rule,
     reason: Option<String>,
+    needs: Needs,
+}
+
+impl Written {
+    /// Whether it speaks of a call, read as its list is read.
+    fn matches(&self, seen: &Seen<'_>, reading: Reading) -> bool {
+        match reading {
+            Reading::Strict => self.needs.are_met(seen) && allowing(&[&self.rule], seen).is_some(),
+            Reading::Loose => self.rule.matches(seen, Reading::Loose) && self.needs.let_narrow(seen),
+        }
+    }
 }
 
 /// Why a file of rules cannot be used. It stops the start; it never means "no rules".
@@ -68,8 +80,11 @@ impl Layer {
                     let (tool, rule) = (rule.tool_name().to_owned(), rule.to_string());
                     idle.push(IdleRule { source: *source, tool, rule });
                 }
-                check_examples(&rule, entry, reading, tools)?;
-                Ok(Written { rule, reason: entry.reason.clone() })
+                let needs = Needs::new(entry.needs, &entry.arguments);
+                needs.check(&rule, tools)?;
+                let written = Written { rule, reason: entry.reason.clone(), needs };
+                check_examples(&written, entry, reading, tools)?;
+                Ok(written)
             });
             written.collect::<Result<Vec<_>, RuleError>>().map_err(|error| fail(LayerFault::Rule(error)))
         };
@@ -85,12 +100,14 @@ impl Layer {
 
     /// What its rules say. Where they are silent and closed, that is a denial.
     pub(super) fn says(&self, seen: &Seen<'_>) -> Verdict {
-        let loosely = |written: &&Written| written.rule.matches(seen, Reading::Loose);
+        let loosely = |written: &&Written| written.matches(seen, Reading::Loose);
         if let Some(written) = self.deny.iter().find(loosely) {
-            return Verdict::Deny { reason: self.words(&denied_by(&written.rule, seen.call), written) };
+            let words = format!("{}{}", denied_by(&written.rule, seen.call), written.needs.words());
+            return Verdict::Deny { reason: self.words(&words, written) };
         }
         if let Some(written) = self.ask.iter().find(loosely) {
-            let words = format!("the rule `{}` wants a person to decide", written.rule);
+            let words =
+                format!("the rule `{}` wants a person to decide{}", written.rule, written.needs.words());
             return Verdict::Ask { reason: self.words(&words, written) };
         }
         match self.allowing(seen) {
@@ -113,7 +130,8 @@ impl Layer {
     }
 
     fn allowing(&self, seen: &Seen<'_>) -> Option<Vec<&Rule>> {
-        let rules: Vec<&Rule> = self.allow.iter().map(|written| &written.rule).collect();
+        let met = self.allow.iter().filter(|written| written.needs.are_met(seen));
+        let rules: Vec<&Rule> = met.map(|written| &written.rule).collect();
         allowing(&rules, seen)
     }
 
@@ -137,21 +155,18 @@ impl Layer {
 
 /// Refuses a rule that its own examples contradict.
 fn check_examples(
-    rule: &Rule,
+    written: &Written,
     entry: &RuleEntry,
     reading: Reading,
     tools: &[ToolSpec],
 ) -> Result<(), RuleError> {
+    let rule = &written.rule;
     let wanted = entry.matches.iter().map(|example| (example, true));
     for (example, must_match) in wanted.chain(entry.not_match.iter().map(|example| (example, false))) {
         let call = example.freeze(tools).map_err(|error| rule.refused(&error.to_string()))?;
         let seen = Seen::new(&call);
         // An allow rule is held against its examples alone: no other rule helps it.
-        let matches = match reading {
-            Reading::Strict => allowing(&[rule], &seen).is_some(),
-            Reading::Loose => rule.matches(&seen, Reading::Loose),
-        };
-        match (matches, must_match) {
+        match (written.matches(&seen, reading), must_match) {
             (true, true) | (false, false) => {}
             (false, true) => return Err(rule.refused(&format!("it does not match its example `{example}`"))),
             (true, false) => {

@@ -5,17 +5,17 @@
 //! a layer's silence means is for its author to say, in `mode`: nothing, a question, or a denial (`allow-listed`), which no
 //! layer below can undo. Reading the layers as one list with precedence lost: then a longer or later rule could win.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use probity_contract::{
-    Access, BoxFuture, Cancel, Digest, Effect, FrozenCall, Policy, PolicyError, PolicyName, Seat, Target,
-    ToolName, ToolSpec, Verdict,
+    BoxFuture, Cancel, Digest, FrozenCall, Policy, PolicyError, PolicyName, Seat, ToolSpec, Verdict,
 };
 
+use super::consequence::KnownTools;
 use super::layer::{Layer, LayerError};
 use super::mode::{Mode, Silence};
+use super::needs::Needs;
 use super::rule::Seen;
 use super::rule_file::{RuleEntry, RuleFile};
 use super::rules::not_covered;
@@ -59,7 +59,7 @@ pub struct LayeredRules {
     layers: Arc<[Layer]>,
     // INVARIANT: within the modes of all layers.
     mode: Mode,
-    tools: Arc<BTreeMap<ToolName, (Digest, Effect)>>,
+    tools: KnownTools,
     idle: Vec<IdleRule>,
     // INVARIANT: the digest of all of the above that a verdict depends on.
     epoch: Digest,
@@ -96,8 +96,8 @@ impl LayeredRules {
         let mode = modes(true).fold(mode, |mode, layer| mode.and(layer.file.mode)).stated();
         let mode = modes(false).fold(mode, |mode, layer| mode.and(layer.file.mode));
         let epoch = epoch_of(layers, mode);
-        let tools = tools.iter().map(|tool| (tool.name.clone(), (tool.digest(), tool.effect))).collect();
-        Ok(Self { name, layers: parsed.into(), mode, tools: Arc::new(tools), idle, epoch })
+        let tools = KnownTools::of(tools);
+        Ok(Self { name, layers: parsed.into(), mode, tools, idle, epoch })
     }
 
     /// The mode of the task: that of a child is the meet of its own and this.
@@ -115,7 +115,7 @@ impl LayeredRules {
     /// What the rules say of a call.
     #[must_use]
     pub fn verdict(&self, call: &FrozenCall) -> Verdict {
-        if self.mode.reads_only() && !self.only_reads(call) {
+        if self.mode.reads_only() && !self.tools.only_reads(call) {
             let reason = "the mode `read-only` denies it: its tool may change something, or it touches more than it reads";
             return Verdict::Deny { reason: reason.to_owned() };
         }
@@ -147,25 +147,6 @@ impl LayeredRules {
             (None, silence) => silent(silence, call),
         }
     }
-
-    /// Whether a call can change nothing, by what its tool declares and by all that it touches. A tool is known by its whole
-    /// definition.
-    fn only_reads(&self, call: &FrozenCall) -> bool {
-        let known = self.tools.get(call.tool());
-        let is_pure = known
-            .is_some_and(|(digest, effect)| *digest == call.facts().tool_digest && *effect == Effect::Pure);
-        is_pure && call.targets().iter().all(is_read)
-    }
-}
-
-fn is_read(target: &Target) -> bool {
-    match target {
-        Target::Path { access, .. } => *access == Access::Read,
-        Target::Url { method, .. } => matches!(method.as_str(), "GET" | "HEAD"),
-        // What a program does, its words do not tell.
-        Target::Command { .. } => false,
-        Target::Other { .. } => !super::shell::is_unaccounted(target),
-    }
 }
 
 fn silent(silence: Silence, call: &FrozenCall) -> Verdict {
@@ -180,10 +161,14 @@ fn silent(silence: Silence, call: &FrozenCall) -> Verdict {
 
 fn epoch_of(layers: &[RuleLayer], mode: Mode) -> Digest {
     let list = |name: &str, entries: &[RuleEntry]| {
-        let texts = entries
-            .iter()
-            .flat_map(|entry| [entry.rule.as_str(), entry.reason.as_deref().unwrap_or_default()]);
-        let texts: Vec<&[u8]> = texts.map(str::as_bytes).collect();
+        let texts = entries.iter().flat_map(|entry| {
+            let needs = Needs::bound(entry.needs, &entry.arguments);
+            [Some(entry.rule.clone()), Some(entry.reason.clone().unwrap_or_default()), needs]
+                .into_iter()
+                .flatten()
+        });
+        let texts: Vec<String> = texts.collect();
+        let texts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
         *Digest::of(name, &texts).as_bytes()
     };
     let layer = |layer: &RuleLayer| {

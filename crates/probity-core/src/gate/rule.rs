@@ -154,6 +154,12 @@ impl Rule {
         }
     }
 
+    /// Whether a tool that it speaks of may have an argument of this name; where it speaks of none of these, nobody knows.
+    pub(super) fn may_have_argument(&self, tools: &[ToolSpec], name: &str) -> bool {
+        let mut meant = tools.iter().filter(|tool| self.means(tool.name.as_str(), Reading::Loose)).peekable();
+        meant.peek().is_none() || meant.any(|tool| may_have(tool, name))
+    }
+
     /// Whether it speaks of one of these tools.
     pub(super) fn means_any(&self, tools: &[ToolSpec]) -> bool {
         self.tool_name == "*" || tools.iter().any(|tool| self.means(tool.name.as_str(), Reading::Loose))

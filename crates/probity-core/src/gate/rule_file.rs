@@ -1,7 +1,9 @@
 //! A file of rules, as people write it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use probity_contract::Integrity;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -36,6 +38,11 @@ pub struct RuleEntry {
     pub rule: String,
     /// Why it is there; the model and the person who is asked read it.
     pub reason: Option<String>,
+    /// How far all that the model has read must be believed: less, and an allow rule does not match, and an ask or deny rule
+    /// only then.
+    pub needs: Option<Integrity>,
+    /// The same of single arguments, by name.
+    pub arguments: BTreeMap<String, Integrity>,
     /// Calls that the rule must match, read as its list is read: strictly to allow, loosely to ask and deny.
     pub matches: Vec<CallExample>,
     /// Calls that it must not match.
@@ -61,6 +68,9 @@ impl From<String> for RuleEntry {
 struct Table {
     rule: String,
     reason: Option<String>,
+    needs: Option<Integrity>,
+    #[serde(default)]
+    arguments: BTreeMap<String, Integrity>,
     #[serde(default, rename = "match")]
     matches: Vec<CallExample>,
     #[serde(default)]
@@ -88,7 +98,8 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<RuleEntry, M::Error> {
-        let Table { rule, reason, matches, not_match } = Table::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(RuleEntry { rule, reason, matches, not_match })
+        let Table { rule, reason, needs, arguments, matches, not_match } =
+            Table::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(RuleEntry { rule, reason, needs, arguments, matches, not_match })
     }
 }

@@ -17,6 +17,7 @@ fn call(tool: &str, arguments: &str, targets: Vec<Target>) -> FrozenCall {
         targets,
         label: Label::untrusted(),
         operands: Vec::new(),
+        arguments_from: Vec::new(),
     })
     .unwrap()
 }
@@ -169,6 +170,7 @@ fn spec(name: &str, arguments: &[&str]) -> ToolSpec {
         effect: Effect::Once,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     }
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use probity_contract::{
     Allowance, Arguments, Asker, Bench, CallId, Denial, DenialCode, Digest, Epoch, FrozenCall, Grant,
-    Judgement, Label, Opinion, PendingCall, Permit, Redemption, Ruling, Seat, ToolName, ToolOutcomeKind,
+    Judgement, Label, Opinion, PendingCall, Permit, Readers, Redemption, Ruling, Seat, ToolName,
+    ToolOutcomeKind,
 };
 use probity_egress::{Egress, SamePrincipal};
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub(crate) struct Call {
     pub(crate) frozen: Option<Arc<FrozenCall>>,
     pub(crate) question: Option<PendingCall>,
     pub(crate) grant: Option<Grant>,
+    /// Who may read what the tool brought back, as it says.
+    #[serde(default, skip_serializing_if = "Readers::is_everyone")]
+    pub(crate) brought_for: Readers,
     /// What is kept for the tasks that it starts, of a tool that starts any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) allowance: Option<Allowance>,
@@ -182,6 +186,7 @@ impl Call {
             frozen: None,
             question: None,
             grant: None,
+            brought_for: Readers::Everyone,
             allowance: None,
             heard_from: None,
             allowed_by: Vec::new(),

@@ -3,9 +3,9 @@
 use probity_contract::limits::SUBAGENT_DEPTH_MAX;
 use probity_contract::{Allowance, CallId, Denial, Ending, Fact, Label, RunId, Spending};
 
-use super::{Phase, Run};
 use super::call::Call;
 use super::places::limit;
+use super::{Phase, Run};
 
 impl Run {
     /// Keeps a share of what is left for each call that starts tasks and has none yet.

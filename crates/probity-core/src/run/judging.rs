@@ -52,10 +52,10 @@ impl Run {
 
     fn freeze_with(&mut self, id: CallId, touches: Touches) -> Result<(), Unexpected> {
         let (run, principal) = (self.state.spec.run.clone(), self.state.spec.principal.clone());
-        let label = self.state.label.clone();
         let Stage::Resolving { tool, arguments } = self.call_mut(id)?.stage.clone() else {
             return Err(Unexpected);
         };
+        let (label, arguments_from) = self.call_labels(&tool, &arguments);
         let tool_digest = self.state.spec.tool(tool.as_str()).map(probity_contract::ToolSpec::digest);
         let frozen = tool_digest.and_then(|tool_digest| {
             let Touches { targets, operands } = touches;
@@ -68,6 +68,7 @@ impl Run {
                 arguments,
                 targets,
                 operands,
+                arguments_from,
                 label,
             };
             FrozenCall::freeze(facts).ok()
@@ -89,6 +90,7 @@ impl Run {
             arguments,
             targets: frozen.targets().to_vec(),
             operands: frozen.operands().to_vec(),
+            arguments_from: frozen.facts().arguments_from.clone(),
             label: frozen.facts().label.clone(),
         });
         self.events.push_back(Event::CallFrozen {

@@ -74,7 +74,9 @@ impl Keeps {
                 self.id(provider_id);
                 self.id(tool);
             }
-            Fact::CallFrozen { targets, operands, .. } => {
+            Fact::CallFrozen { targets, operands, arguments_from, .. } => {
+                // Names of members may be the model's.
+                arguments_from.iter_mut().for_each(|source| self.words(&mut source.at));
                 targets.iter_mut().for_each(|target| self.target(target));
                 for operand in operands {
                     pass_text(&mut operand.root);

@@ -9,16 +9,20 @@ mod call;
 mod call_passing;
 mod calls;
 mod children;
+mod declared;
 mod judging;
 mod kept;
+mod labels;
 mod ledger;
 mod messages;
 mod passing;
 mod places;
+pub(crate) mod provenance;
 mod resuming;
 mod settling;
 mod snapshot;
 mod spec;
+mod standing;
 mod step;
 mod takeover;
 mod turns;
@@ -146,7 +150,8 @@ enum Phase {
 
 impl TryFrom<RunState> for Run {
     type Error = SpecError;
-    fn try_from(state: RunState) -> Result<Self, SpecError> {
+    fn try_from(mut state: RunState) -> Result<Self, SpecError> {
+        state.label = labels::as_held(&state);
         let schemas = Arc::new(state.spec.check()?);
         Ok(Self {
             state,
@@ -180,7 +185,7 @@ impl Run {
             ledger: Ledger::new(spec.content),
             spent: Spent::default(),
             window: Arc::new(Vec::new()),
-            label: Label::trusted(),
+            label: Label::system(),
             window_recorded: 0,
             next_item: 1,
             next_call: 1,

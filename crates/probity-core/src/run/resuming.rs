@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use probity_contract::{
     Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Fact, InterceptorName, ItemId, Label,
-    Limits, ModelCallId, ModelName, PartId, PendingCall, PolicyName, PrincipalId, RunId, Seat, Spending,
-    ToolName, ToolOutcomeKind, ToolSpec, Usage,
+    Limits, ModelCallId, ModelName, PartId, PendingCall, PolicyName, PrincipalId, Readers, RunId, Seat,
+    Spending, ToolName, ToolOutcomeKind, ToolSpec, Usage,
 };
 
 use super::call::{Call, Settled, Stage};
@@ -55,6 +55,7 @@ struct Finished {
     call: CallId,
     text: Arc<str>,
     is_error: bool,
+    readers: Readers,
 }
 
 impl LeftBehind {
@@ -86,9 +87,14 @@ impl LeftBehind {
                 self.model_calls_ended.push(*call);
             }
             Some(Fact::ModelFailed { call, .. }) => self.model_calls_ended.push(*call),
-            Some(Fact::ToolFinished { call, outcome, output, .. }) => {
+            Some(Fact::ToolFinished { call, outcome, output, readers, .. }) => {
                 let is_error = *outcome != ToolOutcomeKind::Succeeded;
-                let finished = text(*output).map(|text| Finished { call: *call, text, is_error });
+                let finished = text(*output).map(|text| Finished {
+                    call: *call,
+                    text,
+                    is_error,
+                    readers: readers.clone(),
+                });
                 self.finished.extend(finished);
             }
             Some(Fact::CallProposed { call, .. }) => {
@@ -341,6 +347,7 @@ impl Run {
             let call = self.state.calls.get_mut(&finished.call).filter(|call| call.may_have_started());
             if let Some(call) = call {
                 let (text, is_error) = (Arc::clone(&finished.text), finished.is_error);
+                call.brought_for = finished.readers.clone();
                 call.enter(Stage::Settled(Settled { text, is_error, trusted: false }));
             }
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    CallId, Content, Effect, Event, Fact, Integrity, Label, Origin, ProposedCall, Readers, Reconciled,
-    ReconciledKind, ToolError, ToolErrorClass, ToolOutcomeKind, ToolOutput,
+    CallId, Content, Effect, Event, Fact, Origin, ProposedCall, Reconciled, ReconciledKind, ToolError,
+    ToolErrorClass, ToolOutcomeKind, ToolOutput,
 };
 use probity_egress::one_line_untrusted;
 
@@ -29,6 +29,7 @@ impl Run {
         let tool = call.tool.clone();
         let (settled, outcome) = match result {
             Ok(output) => {
+                call.brought_for = output.readers;
                 let settled = Settled { text: output.text.into(), is_error: false, trusted: output.trusted };
                 (settled, ToolOutcomeKind::Succeeded)
             }
@@ -74,6 +75,7 @@ impl Run {
         }
         let (found, settled) = match result {
             Ok(Reconciled::Done(output)) => {
+                call.brought_for = output.readers;
                 let text = output.text.into();
                 (ReconciledKind::Done, Some(Settled { text, is_error: false, trusted: output.trusted }))
             }
@@ -118,7 +120,15 @@ impl Run {
         ran_ms: u64,
     ) {
         let output = self.state.ledger.part(&settled.text);
-        self.state.ledger.fact(Fact::ToolFinished { call: id, outcome, output, output_bytes, ran_ms });
+        let readers = self.state.calls.get(&id).map(|call| call.brought_for.clone()).unwrap_or_default();
+        self.state.ledger.fact(Fact::ToolFinished {
+            call: id,
+            outcome,
+            output,
+            output_bytes,
+            ran_ms,
+            readers,
+        });
         let summary = one_line_untrusted(&settled.text, EVENT_SUMMARY_CHARS_MAX);
         self.events.push_back(Event::ToolFinished { call: id, ok: !settled.is_error, summary, ran_ms });
         if let Some(call) = self.state.calls.get_mut(&id) {
@@ -137,8 +147,8 @@ impl Run {
     /// Gives every call of the reply its result item, in the order of proposal.
     pub(super) fn settle_batch(&mut self) {
         for (id, call) in std::mem::take(&mut self.state.calls) {
-            let edited = call.frozen.filter(|_| call.edits > 0);
-            let settled = match call.stage {
+            let edited = call.frozen.clone().filter(|_| call.edits > 0);
+            let settled = match call.stage.clone() {
                 Stage::Settled(settled) => match edited {
                     // The model proposed something else, and must not take this for what became of that.
                     Some(frozen) => {
@@ -166,7 +176,7 @@ impl Run {
                     trusted: false,
                 },
             };
-            let integrity = if settled.trusted { Integrity::Trusted } else { Integrity::Untrusted };
+            let label = self.result_label(&call, &settled);
             let content = Content::ToolResult {
                 call: id,
                 provider_id: call.provider_id,
@@ -174,9 +184,6 @@ impl Run {
                 text: settled.text,
                 is_error: settled.is_error,
             };
-            let label = Label { integrity, readers: Readers::Everyone };
-            // What tasks brought that the call has started is no better than what they had read.
-            let label = call.heard_from.map_or(label.clone(), |heard| label.join(&heard));
             self.add_item(Origin::Tool(id), label, content);
         }
         self.settle_surplus();
@@ -188,7 +195,7 @@ impl Run {
         for (call, ProposedCall { provider_id, name: tool, .. }) in std::mem::take(&mut self.state.surplus) {
             let content =
                 Content::ToolResult { call, provider_id, tool, text: Arc::clone(&text), is_error: true };
-            let label = Label { integrity: Integrity::Untrusted, readers: Readers::Everyone };
+            let label = self.engine_result_label();
             self.add_item(Origin::Tool(call), label, content);
         }
     }

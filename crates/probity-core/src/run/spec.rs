@@ -11,6 +11,7 @@ use probity_contract::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::declared::wrongly_endorsed;
 use crate::boundary::BoundarySettings;
 use crate::schema::{Schema, SchemaError};
 
@@ -92,6 +93,16 @@ pub enum SpecError {
     /// A limit or a price that nothing can be measured by.
     #[error("`{0}` must be a number that is not negative")]
     BadNumber(&'static str),
+    /// A tool takes any value of an argument for good whose type has more than a few.
+    #[error(
+        "the tool `{tool}` endorses `{pointer}`, which is not true or false and not one of listed values"
+    )]
+    Endorses {
+        /// The tool.
+        tool: ToolName,
+        /// The argument.
+        pointer: String,
+    },
     /// Nothing to answer.
     #[error("the task has no prompt")]
     NoPrompt,
@@ -143,6 +154,12 @@ impl Schemas {
         let mut names = BTreeSet::new();
         if let Some(twice) = tools.iter().find(|tool| !names.insert(&tool.name)) {
             return Err(SpecError::ToolTwice(twice.name.clone()));
+        }
+        for tool in tools {
+            if let Some(pointer) = wrongly_endorsed(tool) {
+                let (tool, pointer) = (tool.name.clone(), pointer.to_owned());
+                return Err(SpecError::Endorses { tool, pointer });
+            }
         }
         let compile = |tool: &ToolSpec| {
             let what = format!("the arguments of `{}`", tool.name);

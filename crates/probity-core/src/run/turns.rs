@@ -340,18 +340,19 @@ impl Run {
             return self.end(Ending::OutputInvalid);
         }
         self.state.output_retries += 1;
-        self.notice(notice.as_str());
+        // It quotes the answer.
+        self.notice(notice.as_str(), self.state.label.clone());
         self.state.phase = Phase::Turn { wrap_up };
     }
 
-    fn notice(&mut self, text: &str) {
-        self.add_item(Origin::Engine, Label::trusted(), Content::Notice(Arc::from(text)));
+    fn notice(&mut self, text: &str, label: Label) {
+        self.add_item(Origin::Engine, label, Content::Notice(Arc::from(text)));
     }
 
     /// Asks the model for a last answer without tools.
     pub(super) fn ask_to_wrap_up(&mut self, limit: LimitKind) {
         let words = words::wrap_up(limit);
-        self.notice(words.as_str());
+        self.notice(words.as_str(), Label::system());
         self.state.phase = Phase::Turn { wrap_up: Some(limit) };
     }
 

@@ -38,7 +38,7 @@ fn run(id: &str) -> Run {
         denial_detail: DenialDetail::default(),
         boundary: crate::boundary::BoundarySettings::default(),
         content: ContentSetting::Full,
-        items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
+        items: vec![FirstItem { origin: Origin::Principal, label: Label::person(), content }],
         started_at_unix_ms: 0,
     })
     .unwrap()

@@ -7,12 +7,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use probity_contract::{Answer, Effect};
+use probity_contract::{Answer, Effect, Fact, Integrity, Label};
 use probity_core::{Checkpoint, CheckpointError, CheckpointHead, KeyRing, Making, NONCE_BYTES, Run, Stopped};
 use probity_testkit::{
     Acts, Judges, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn, principal,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::resuming::{Deployment, answer, approve, deployment, paused};
 
@@ -156,6 +156,54 @@ async fn i28_every_checkpoint_of_version_1_goes_on() {
     }
 }
 
+/// What was stored when there were two levels keeps its bytes, and a call that is proposed now is believed no further than what
+/// the person said.
+#[tokio::test(start_paused = true)]
+async fn i40_a_checkpoint_of_version_1_keeps_its_labels() {
+    for case in CASES {
+        let opened = open(&fs::read(folder().join(format!("{}.sealed", case.name))).unwrap()).unwrap();
+        let state: Value = serde_json::from_str(&serde_json::to_string(&opened.run).unwrap()).unwrap();
+        let window = state["window"].as_array().unwrap();
+        assert_eq!(
+            window[0]["label"],
+            json!({"integrity": "trusted", "readers": "everyone"}),
+            "{}",
+            case.name
+        );
+        assert_eq!(state["label"], json!({"integrity": "person", "readers": "everyone"}), "{}", case.name);
+        let before: Vec<Label> = opened.run.items().iter().map(|item| item.label.clone()).collect();
+        let calls: Vec<Value> = state["calls"].as_object().unwrap().values().cloned().collect();
+        for frozen in calls.iter().map(|call| &call["frozen"]).filter(|frozen| !frozen.is_null()) {
+            assert_eq!(frozen["label"]["integrity"], "trusted", "it is bound by its digest");
+            assert!(frozen.get("arguments_from").is_none());
+        }
+        let (mut deployment, _) = scene(case.name);
+        let turns = std::sync::atomic::AtomicUsize::new(0);
+        deployment.model =
+            ScriptedModel::by(move |_| match turns.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+                0 => Turn::calls(&[("act", r#"{"text":"new"}"#)]),
+                _ => Turn::text("done"),
+            });
+        let stopped = deployment.resume(&serde_json::to_string(&opened.run).unwrap()).await.unwrap();
+        let after: Vec<Label> = match &stopped {
+            Stopped::Paused(_) => crate::resuming::read(&deployment.last_state())
+                .items()
+                .iter()
+                .map(|item| item.label.clone())
+                .collect(),
+            Stopped::Finished(finished) => {
+                finished.machine().items().iter().map(|item| item.label.clone()).collect()
+            }
+        };
+        assert!(after.starts_with(&before), "{}", case.name);
+        let new = deployment.facts().into_iter().filter_map(|fact| match fact {
+            Fact::CallFrozen { label, .. } => Some(label.integrity),
+            _ => None,
+        });
+        assert!(new.into_iter().all(|integrity| integrity <= Integrity::Person), "{}", case.name);
+    }
+}
+
 #[test]
 fn i28_every_bad_checkpoint_of_version_1_is_refused_with_its_reason() {
     let mut names = Vec::new();
@@ -209,7 +257,7 @@ async fn a_checkpoint_has_at_most_ten_kilobytes_beside_its_content() {
     ]));
     let deployment = deployment(&[&tool], &policy, turns);
     paused(deployment.start().await);
-    let mut state: serde_json::Value = serde_json::from_str(&deployment.last_state()).unwrap();
+    let mut state: Value = serde_json::from_str(&deployment.last_state()).unwrap();
     let whole = state.to_string().len();
     state["window"] = json!([]);
     state["ledger"]["known_parts"] = json!([]);

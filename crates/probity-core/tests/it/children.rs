@@ -219,8 +219,8 @@ async fn a_question_of_a_child_that_is_left_open_counts_as_refused() {
 /// An approval of a call in one task is none of the very same call in another, below or beside it.
 #[tokio::test(start_paused = true)]
 async fn i35_an_approval_in_one_task_is_none_in_another() {
-    // What it brings is trusted, or the label would make another call of the second.
-    let brings = ToolOutput { text: "t".to_owned(), trusted: true };
+    // What it brings is as trusted as what was read before, or the label would make another call of the second.
+    let brings = ToolOutput { text: "t".to_owned(), trusted: true, readers: Readers::Everyone };
     let tool = ScriptedTool::new("act", Effect::Once, Acts::Returns(brings));
     let careful = ScriptedPolicy::by("careful", |call, _| match call.tool().as_str() {
         "act" => Judges::asks("sure?"),
@@ -238,6 +238,7 @@ async fn i35_an_approval_in_one_task_is_none_in_another() {
         Turn::text("done"),
     ];
     let scene = scene(turns).tool(&tool).task(|task| task.tool(agent(child())).tool(other));
+    let scene = scene.task(|task| task.context("note", "n", Label::of(Integrity::ToolTrusted)));
     let played = scene.policy(&careful).approver(&person).run_whole().await;
     assert_eq!((tool.start_count(), played.answer()), (4, Some("done")));
     let asked = person.asked();
@@ -254,15 +255,16 @@ async fn i35_an_approval_in_one_task_is_none_in_another() {
 #[tokio::test(start_paused = true)]
 async fn i40_a_report_carries_the_label_of_what_the_child_has_read() {
     let ada_only = Label {
-        integrity: Integrity::Trusted,
+        integrity: Integrity::System,
         readers: Readers::Only(["ada".to_owned(), "eve".to_owned()].into()),
     };
     let eve_only = Label {
-        integrity: Integrity::Trusted,
+        integrity: Integrity::System,
         readers: Readers::Only(["eve".to_owned(), "joe".to_owned()].into()),
     };
     // The parent has read something for ada and eve, and asks; the child's own tool brings nothing of its own.
-    let trusting = Acts::Returns(ToolOutput { text: "t".to_owned(), trusted: true });
+    let trusting =
+        Acts::Returns(ToolOutput { text: "t".to_owned(), trusted: true, readers: Readers::Everyone });
     let tool = ScriptedTool::new("act", Effect::Once, trusting);
     let turns = [Turn::calls(&[("act", "{}")]), Turn::text("found")];
     let profile = profile(turns).tool(Arc::new(tool.clone()));
@@ -278,7 +280,7 @@ async fn i40_a_report_carries_the_label_of_what_the_child_has_read() {
         Fact::CallFrozen { label, .. } => Some(label),
         _ => None,
     });
-    assert_eq!(frozen, Some(Label { integrity: Integrity::Trusted, readers: only_eve.clone() }));
+    assert_eq!(frozen, Some(Label { integrity: Integrity::Person, readers: only_eve.clone() }));
     let result = played.finished.machine().items().iter().find_map(|item| match item.origin {
         probity_contract::Origin::Tool(_) => Some(item.label.clone()),
         _ => None,
@@ -312,7 +314,7 @@ async fn i40_a_call_that_follows_a_report_is_untrusted() {
     let send = ScriptedTool::new(
         "send",
         Effect::Once,
-        Acts::Returns(ToolOutput { text: "sent".to_owned(), trusted: true }),
+        Acts::Returns(ToolOutput { text: "sent".to_owned(), trusted: true, readers: Readers::Everyone }),
     );
     let scene = scene(turns).tool(&send).task(|task| task.tool(agent(profile([Turn::text("found")]))));
     let played = scene.policy(&careful).run_whole().await;

@@ -211,7 +211,7 @@ impl Tool for Foreman {
                 Err(error) => Err(error.to_string()),
             });
             self.had.lock().unwrap().extend(told);
-            Ok(ToolOutput { text: "worked".to_owned(), trusted: true })
+            Ok(ToolOutput { text: "worked".to_owned(), trusted: true, ..ToolOutput::default() })
         })
     }
 }

@@ -169,7 +169,7 @@ pub(crate) fn spec(tools: Vec<ToolSpec>) -> RunSpec {
         denial_detail: DenialDetail::default(),
         boundary: BoundarySettings::default(),
         content: ContentSetting::Full,
-        items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
+        items: vec![FirstItem { origin: Origin::Principal, label: Label::person(), content }],
         started_at_unix_ms: 0,
     }
 }
@@ -182,6 +182,7 @@ pub(crate) fn tool(name: &str, effect: Effect) -> ToolSpec {
         effect,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     }
 }
 

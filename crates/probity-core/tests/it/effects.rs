@@ -173,6 +173,7 @@ async fn id01_i19_a_tool_that_became_another_one_does_not_run() {
             effect: Effect::Once,
             server: Some("desk".to_owned()),
             sandbox: None,
+            endorses: Vec::new(),
         };
         let ran = Arc::new(AtomicUsize::new(0));
         let tool = Chameleon {

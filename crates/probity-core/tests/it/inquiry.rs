@@ -13,6 +13,7 @@ fn inquiry(tool: &ScriptedTool, policies: &[ScriptedPolicy]) -> Inquiry {
         run: RunId::new("inquiry").unwrap(),
         principal: PrincipalId::new("ada").unwrap(),
         label: Label::untrusted(),
+        items: Vec::new(),
         tools: vec![Arc::new(tool.clone()) as Arc<dyn Tool>],
         policies: policies.iter().map(|policy| Arc::new(policy.clone()) as Arc<dyn Policy>).collect(),
         judge_timeout_ms: 50,

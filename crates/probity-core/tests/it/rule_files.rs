@@ -10,7 +10,7 @@ use probity_core::{
     CallExample, LayerError, LayeredRules, Mode, ReloadableRules, RuleFile, RuleLayer, RuleSource,
     SHADOW_CALLS_MAX, ShadowLog, ShadowPolicy,
 };
-use probity_testkit::{Judges, ScriptedPolicy};
+use probity_testkit::{Judges, ScriptedPolicy, policy_name};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -28,6 +28,7 @@ pub(crate) fn frozen(tool: &str, arguments: &Value, targets: Vec<Target>) -> Fro
         targets,
         label: Label::untrusted(),
         operands: Vec::new(),
+        arguments_from: Vec::new(),
     })
     .unwrap()
 }
@@ -43,6 +44,7 @@ fn tools() -> Vec<ToolSpec> {
         effect,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     };
     vec![
         tool("fs_read", Effect::Pure, json!({ "path": {} })),
@@ -289,6 +291,39 @@ fn ruling(said: Said, other: Said) -> u8 {
     }
 }
 
+/// A child in whatever mode, below a task in whatever mode, does nothing that it could not in the meet of both: all 64 pairs.
+#[test]
+fn i34_a_child_in_any_mode_below_any_mode_is_in_the_meet() {
+    use probity_contract::{Bench, Level, Opinion, Roster, Ruling, Seat};
+    let lists = json!({ "allow": ["fs_read(work/**)", "fs_write"], "ask": ["pay"], "deny": ["shell(rm *)"] });
+    let calls =
+        ["fs_read(work/a)", "fs_read(x/a)", "fs_write(work/a)", "pay(to=x)", "shell(rm x)", "shell(ls)"];
+    let modes: Vec<Mode> = MODES.iter().map(|name| name.parse().unwrap()).collect();
+    let roster = || Roster::new(vec![policy_name("rules")]).unwrap();
+    let (alone, child) = (Bench::of(roster()), Bench::of(roster()).for_child(roster()).unwrap());
+    let ruled = |bench: &Bench, modes: &[Mode], called: &str| {
+        let opinion = |(level, mode): (u8, &Mode)| {
+            let verdict = rules(&[layer(RuleSource::Task, &lists)], *mode).unwrap().verdict(&call(called));
+            let said = probity_contract::Said::Verdict(verdict);
+            Opinion { level: Level(level), policy: policy_name("rules"), epoch: None, said }
+        };
+        let opinions: Vec<Opinion> = (0..).zip(modes).map(opinion).collect();
+        match bench.rule(Seat::ExecuteRecheck, &opinions) {
+            Ruling::Allow => 2,
+            Ruling::Ask(_) => 1,
+            Ruling::Deny(_) => 0,
+        }
+    };
+    for called in calls {
+        for (own, above) in modes.iter().flat_map(|own| modes.iter().map(|above| (*own, *above))) {
+            let below = ruled(&child, &[own, above], called);
+            let meet = ruled(&alone, &[own.and(above)], called);
+            assert!(below <= meet, "{called}: {own} below {above} is wider than {}", own.and(above));
+            assert!(below <= ruled(&alone, &[own], called).min(ruled(&alone, &[above], called)));
+        }
+    }
+}
+
 #[test]
 fn i34_under_a_meet_nothing_is_possible_that_is_not_under_both_whoever_else_judges() {
     let lists = json!({ "allow": ["fs_read(work/**)", "fs_write"], "ask": ["pay"], "deny": ["shell(rm *)"] });
@@ -501,4 +536,90 @@ async fn a_policy_in_shadow_that_hangs_is_not_asked_without_end() {
     }
     assert_eq!(hanging.heard().len(), SHADOW_CALLS_MAX);
     assert!(log.0.lock().unwrap().is_empty());
+}
+
+/// `pay` with the label of the call, and that of single arguments.
+fn labelled(integrity: &str, arguments: &Value) -> Value {
+    json!({
+        "tool": "pay", "arguments": {"to": "ACME-1", "amount": 5, "ref": {"a/b": ["x", "y"]}},
+        "integrity": integrity, "arguments_integrity": arguments,
+    })
+}
+
+/// What a rule of `list` with these needs says of the call.
+fn needing(list: &str, needs: &Value, call: &Value) -> Said {
+    let mut entry = json!({ "rule": "pay" });
+    entry.as_object_mut().unwrap().extend(needs.as_object().unwrap().clone());
+    let layer = layer(RuleSource::Task, &json!({ list: [entry] }));
+    let call: CallExample = serde_json::from_value(call.clone()).unwrap();
+    let mut tools = tools();
+    tools[4].input_schema = json!({});
+    let name = PolicyName::new("rules").unwrap();
+    let rules = LayeredRules::new(name, &[layer], &tools, Mode::UNSTATED).unwrap();
+    said(&rules.verdict(&call.freeze(&tools).unwrap()))
+}
+
+#[test]
+fn i37_a_rule_speaks_of_how_far_the_call_and_its_arguments_may_be_believed() {
+    let both = |needs: Value, call: Value, has: bool| {
+        let expected = |spoken: bool, said: Said| if spoken { said } else { Said::Abstain };
+        assert_eq!(needing("allow", &needs, &call), expected(has, Said::Allow), "{needs} {call}");
+        assert_eq!(needing("ask", &needs, &call), expected(!has, Said::Ask), "{needs} {call}");
+        assert_eq!(needing("deny", &needs, &call), expected(!has, Said::Deny), "{needs} {call}");
+    };
+    let person = || json!({"to": "person"});
+    both(json!({"needs": "person"}), labelled("person", &json!({})), true);
+    both(json!({"needs": "person"}), labelled("system", &json!({})), true);
+    both(json!({"needs": "person"}), labelled("endorsed", &json!({"to": "person"})), false);
+    both(json!({"arguments": person()}), labelled("untrusted", &person()), true);
+    both(json!({"arguments": person()}), labelled("untrusted", &json!({"to": "endorsed"})), false);
+    both(json!({"arguments": person()}), labelled("untrusted", &json!({"amount": "person"})), false);
+    both(json!({"arguments": {"to": "person", "amount": "person"}}), labelled("untrusted", &person()), false);
+    // Of an argument all that stands below; and nothing of one that is not there.
+    both(json!({"arguments": {"ref": "person"}}), labelled("untrusted", &json!({"ref.a/b": "person"})), true);
+    both(json!({"arguments": {"ref": "person"}}), labelled("untrusted", &person()), false);
+    both(json!({"arguments": {"memo": "person"}}), labelled("untrusted", &json!({})), true);
+    both(json!({"needs": "person", "arguments": person()}), labelled("untrusted", &person()), false);
+}
+
+#[test]
+fn i49_needs_that_cannot_be_meant_refuse_the_load() {
+    let entry = |more: &Value| {
+        let mut entry = json!({ "rule": "pay" });
+        entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "deny": [entry] })
+    };
+    refused(RuleSource::User, &entry(&json!({"arguments": {"too": "person"}})), "has an argument `too`");
+    for bad in [
+        json!({"needs": "user"}),
+        json!({"needs": 3}),
+        json!({"arguments": ["to"]}),
+        json!({"arguments": {"to": "x"}}),
+    ] {
+        assert!(serde_json::from_value::<RuleFile>(entry(&bad)).is_err(), "{bad}");
+    }
+    let example = |matches: Value| entry(&json!({"needs": "person", "match": [matches]}));
+    let fine = layer(RuleSource::User, &example(json!("pay(to=x)")));
+    drop(rules(&[fine], Mode::UNSTATED).unwrap());
+    refused(
+        RuleSource::User,
+        &example(json!({"tool": "pay", "integrity": "person"})),
+        "does not match its example",
+    );
+    let absent = json!({"tool": "pay", "arguments_integrity": {"to": "person"}});
+    refused(RuleSource::User, &example(absent), "no argument `to`");
+}
+
+#[test]
+fn rules_that_need_something_are_other_rules() {
+    let epoch = |file: &Value| rules(&[layer(RuleSource::User, file)], Mode::UNSTATED).unwrap().epoch();
+    let files = [
+        json!({ "allow": ["pay"] }),
+        json!({ "allow": [{ "rule": "pay", "needs": "person" }] }),
+        json!({ "allow": [{ "rule": "pay", "needs": "endorsed" }] }),
+        json!({ "allow": [{ "rule": "pay", "arguments": { "to": "person" } }] }),
+        json!({ "allow": [{ "rule": "pay", "arguments": { "to": "endorsed" } }] }),
+    ];
+    let epochs: std::collections::BTreeSet<Digest> = files.iter().map(epoch).collect();
+    assert_eq!(epochs.len(), files.len());
 }

@@ -288,6 +288,7 @@ fn said(allow: &[&str], deny: &[&str], command: &str) -> &'static str {
         effect: Effect::Once,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     };
     let name = PolicyName::new("rules").unwrap();
     match RulePolicy::new(name, &lists, &[tool], Otherwise::Abstain).unwrap().verdict(&call(command)) {

@@ -140,6 +140,7 @@ impl Script {
             effect: self.effect,
             server: None,
             sandbox: None,
+            endorses: Vec::new(),
         };
         let content = Content::Person(Arc::from("do it"));
         RunSpec {
@@ -159,7 +160,7 @@ impl Script {
             denial_detail: DenialDetail::default(),
             boundary: BoundarySettings::default(),
             content: ContentSetting::Full,
-            items: vec![FirstItem { origin: Origin::Principal, label: Label::trusted(), content }],
+            items: vec![FirstItem { origin: Origin::Principal, label: Label::person(), content }],
             started_at_unix_ms: 0,
         }
     }

@@ -62,7 +62,7 @@ fn window(codec: &str, reasoning: Value, signature: Option<Value>) -> Vec<Arc<It
         Arc::new(Item {
             id: ItemId(id),
             origin: Origin::Model(ModelCallId(1)),
-            label: Label::trusted(),
+            label: Label::system(),
             content,
         })
     };
@@ -79,6 +79,7 @@ fn request(items: Vec<Arc<Item>>, tool_choice: ToolChoice, has_tools: bool) -> M
         effect: Effect::Pure,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     };
     ModelRequest {
         items: Arc::new(items),

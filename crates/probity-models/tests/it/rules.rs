@@ -97,7 +97,7 @@ fn window() -> impl Strategy<Value = Vec<Arc<Item>>> {
 
 /// An item of a task's context.
 pub(crate) fn item(id: u32, content: Content) -> Arc<Item> {
-    Arc::new(Item { id: ItemId(id), origin: Origin::Task, label: Label::trusted(), content })
+    Arc::new(Item { id: ItemId(id), origin: Origin::Task, label: Label::system(), content })
 }
 
 /// A question with these items in the window and one tool on offer.
@@ -109,6 +109,7 @@ pub(crate) fn request(items: Vec<Arc<Item>>) -> ModelRequest {
         effect: Effect::Once,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     };
     ModelRequest {
         items: Arc::new(items),

@@ -35,7 +35,7 @@ fn context() -> ModelContext {
 
 fn request() -> ModelRequest {
     let content = Content::Person("Hello?".into());
-    let item = Item { id: ItemId(1), origin: Origin::Principal, label: Label::trusted(), content };
+    let item = Item { id: ItemId(1), origin: Origin::Principal, label: Label::system(), content };
     ModelRequest {
         items: Arc::new(vec![Arc::new(item)]),
         tools: Arc::from([]),

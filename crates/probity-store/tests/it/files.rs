@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use probity_contract::{Durability, Journal as _};
+use probity_contract::{CallId, ChildJournals as _, Durability, Journal as _, ParentCall};
 use probity_store::{ListFilter, RECORD_BYTES_MAX, RunState, Store, StoreError};
 
 use crate::samples::{Place, answered, content, emissions, id, list, listed, write, write_part};
@@ -28,6 +28,21 @@ async fn everything_is_made_for_its_owner_only() {
     for (path, _) in files {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
+}
+
+/// The record of a task that a call has started is a run's like any other, and there is one of it.
+#[tokio::test]
+async fn the_record_of_a_started_task_is_a_file_of_its_own() {
+    let place = Place::new();
+    let store = place.open().await;
+    write(&store, "a", 1);
+    let parent = ParentCall { run: id("a"), call: CallId(1) };
+    let mut journal = store.children().begin(&id("b"), &parent).unwrap();
+    journal.append(&emissions("b", 1), Durability::Durable).unwrap();
+    let again = store.children().begin(&id("b"), &parent).err().unwrap();
+    assert!(again.message.contains("there is one already"), "{}", again.message);
+    drop(journal);
+    assert_eq!(listed(&store).await.len(), 2);
 }
 
 #[tokio::test]

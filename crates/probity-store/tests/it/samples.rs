@@ -43,7 +43,7 @@ pub(crate) fn emissions(run: &str, started_at_unix_ms: u64) -> Vec<Emission> {
     let usage = Usage::default();
     let facts = [
         run_started(run, started_at_unix_ms),
-        Fact::ItemAdded { item: ItemId(1), origin, label: Label::trusted(), body },
+        Fact::ItemAdded { item: ItemId(1), origin, label: Label::system(), body },
         Fact::Ended { ending: Ending::Answered, answer: Some(ItemId(1)), usage, cost_usd: None },
     ];
     let entries = (0..).zip(facts).map(|(seq, fact)| Emission::Entry(Entry { seq, at_ms: seq, fact }));

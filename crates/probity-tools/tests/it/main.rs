@@ -5,6 +5,8 @@
 mod escapes;
 mod files;
 mod functions;
+#[cfg(target_os = "linux")]
+mod hooks;
 mod http;
 #[cfg(target_os = "linux")]
 mod operands;

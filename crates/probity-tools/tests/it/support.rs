@@ -96,7 +96,8 @@ fn frozen(
         arguments,
         targets,
         operands,
-        label: Label::trusted(),
+        arguments_from: Vec::new(),
+        label: Label::system(),
     };
     Arc::new(FrozenCall::freeze(facts).unwrap())
 }

@@ -39,7 +39,7 @@ impl Script {
     }
 
     pub(crate) fn item(&mut self, item: u32, origin: Origin, body: Body) -> &mut Self {
-        self.fact(Fact::ItemAdded { item: ItemId(item), origin, label: Label::trusted(), body })
+        self.fact(Fact::ItemAdded { item: ItemId(item), origin, label: Label::system(), body })
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
@@ -88,6 +88,7 @@ pub(crate) fn run_started() -> Fact {
             effect: Effect::Pure,
             server: None,
             sandbox: None,
+            endorses: Vec::new(),
         }],
         policies: vec![policy()],
         inherited: Vec::new(),
@@ -113,7 +114,7 @@ fn usage() -> impl Strategy<Value = Usage> {
 
 fn label() -> impl Strategy<Value = Label> {
     prop_oneof![
-        Just(Label::trusted()),
+        Just(Label::system()),
         proptest::collection::btree_set(words(), 0..3)
             .prop_map(|set| Label { readers: Readers::Only(set), ..Label::untrusted() }),
     ]
@@ -179,6 +180,7 @@ fn fact_of_a_call() -> impl Strategy<Value = Fact> {
                 arguments,
                 targets,
                 operands: Vec::new(),
+                arguments_from: Vec::new(),
                 label,
             }
         }),
@@ -206,7 +208,7 @@ fn fact_of_a_call() -> impl Strategy<Value = Fact> {
         }),
         call().prop_map(|call| Fact::ToolStarted { call, effect: Effect::Once, redeems: None }),
         (call(), outcome(), part_id(), any::<u64>()).prop_map(|(call, outcome, output, output_bytes)| {
-            Fact::ToolFinished { call, outcome, output, output_bytes, ran_ms: 3 }
+            Fact::ToolFinished { call, outcome, output, output_bytes, ran_ms: 3, readers: Default::default() }
         }),
     ]
 }

@@ -68,7 +68,8 @@ fn desk() -> Script {
         arguments,
         targets: vec![],
         operands: Vec::new(),
-        label: Label::trusted(),
+        arguments_from: Vec::new(),
+        label: Label::system(),
     };
     script.fact(frozen(CallId(1)));
     script.fact(Fact::Asked {
@@ -87,6 +88,7 @@ fn desk() -> Script {
         output: result,
         output_bytes: 6,
         ran_ms: 4,
+        readers: Default::default(),
     });
     let denial = Denial {
         code: DenialCode::Policy,
@@ -166,7 +168,14 @@ fn doubt(steps: &[Result<Effect, ToolOutcomeKind>]) -> (bool, u32) {
         let call = CallId(1);
         script.fact(match *step {
             Ok(effect) => Fact::ToolStarted { call, effect, redeems: None },
-            Err(outcome) => Fact::ToolFinished { call, outcome, output, output_bytes: 0, ran_ms: 0 },
+            Err(outcome) => Fact::ToolFinished {
+                call,
+                outcome,
+                output,
+                output_bytes: 0,
+                ran_ms: 0,
+                readers: Default::default(),
+            },
         });
     }
     let record = read(&script);

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use probity_contract::limits::ARGS_BYTES_MAX;
-use probity_contract::{Arguments, Cancel, Label, Policy, RunId, Tool, ToolSpec};
+use probity_contract::{Arguments, Cancel, Label, Policy, Readers, RunId, Tool, ToolSpec};
 use probity_core::{Inquiry, Mode, RuleFile, RuleLayer, RuleSource};
 use probity_egress::{Egress, Words, egress_text, egress_value};
 use serde_json::{Value, json};
@@ -79,10 +79,15 @@ pub(crate) async fn explain(cli: &Cli, args: &PolicyExplainArgs, screen: &Screen
     tell(&policies, screen);
     let policies = policies.into_list(&shadow_notes());
     let (tool, arguments) = read_call(&args.call)?;
+    let items = wire::first_items(&file);
+    let read = if args.trusted { Label::person() } else { Label::untrusted() };
+    let readers = items.iter().fold(Readers::Everyone, |all, item| all.join(&item.label.readers));
+    let label = Label { readers, ..read };
     let inquiry = Inquiry {
         run: RunId::new("explained").map_err(|error| Fatal::of(Code::Failed, &error))?,
         principal: wire::principal(&file)?,
-        label: if args.trusted { Label::trusted() } else { Label::untrusted() },
+        label,
+        items,
         tools,
         policies,
         judge_timeout_ms: file.limits.judge_timeout_ms,
@@ -136,7 +141,9 @@ fn described(file: &TaskFile, policies: &Policies) -> Vec<Value> {
             "name": cedar.name(), "epoch": cedar.epoch(), "policies": cedar.policy_count(), "files": files,
         })
     });
-    rules.into_iter().chain(cedar).collect()
+    let readers =
+        policies.readers.as_ref().map(|policy| json!({ "name": policy.name(), "epoch": policy.epoch() }));
+    rules.into_iter().chain(cedar).chain(readers).collect()
 }
 
 fn lines(file: &TaskFile, policies: &Policies) -> Vec<Egress<probity_egress::SamePrincipal>> {
@@ -167,7 +174,11 @@ fn lines(file: &TaskFile, policies: &Policies) -> Vec<Egress<probity_egress::Sam
             (if count == 1 { "policy" } else { "policies" }, if files == 1 { "file" } else { "files" });
         line(cedar, format!("{count} {policies} in {files} {names}"))
     });
-    let mut lines: Vec<_> = rules.chain(cedar).collect();
+    let readers = policies
+        .readers
+        .as_ref()
+        .map(|readers| line(readers, "what only some may read goes to nobody else".to_owned()));
+    let mut lines: Vec<_> = rules.chain(cedar).chain(readers).collect();
     if lines.is_empty() {
         lines.push(Egress::fixed("no policy: no tool runs, unless a person on a terminal approves the call"));
     }

@@ -202,7 +202,7 @@ pub(crate) fn host(
         approver: asking.approver(),
         consultant: None,
         redeemer: Some(Arc::new(redeemer)),
-        children: None,
+        children: Some(Arc::new(store.children())),
         keeper: keeper.map(|keeper| Box::new(keeper) as Box<dyn Keeper>),
         cancel,
     })
@@ -318,7 +318,12 @@ fn context(text: &str) -> Result<ContextEntry, Fatal> {
     // What fails is told with the whole argument: the pass knows some files' names only behind the name before them.
     let said = format!("--context {text}");
     let text = task_file::read_text_said(Path::new(path), &said, task_file::CONTEXT_BYTES_MAX)?;
-    Ok(ContextEntry { name: name.to_owned(), text: Some(text), file: None, trusted: Some(false) })
+    Ok(ContextEntry {
+        name: name.to_owned(),
+        text: Some(text),
+        trusted: Some(false),
+        ..ContextEntry::default()
+    })
 }
 
 /// Roots of the command line without a name are called `work`, `work2`, and so on, the readable ones first.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use probity_cedar::{CedarError, CedarPolicy, CedarSource};
 use probity_contract::{Policy, PolicyName, ToolSpec};
 use probity_core::{
-    LayeredRules, Mode, RuleEntry, RuleFile, RuleLayer, RuleSource, ShadowNotes, ShadowPolicy,
+    LayeredRules, Mode, ReaderPolicy, RuleEntry, RuleFile, RuleLayer, RuleSource, ShadowNotes, ShadowPolicy,
 };
 
 use crate::exit::{Code, Fatal};
@@ -21,6 +21,8 @@ use crate::task_file::{CedarFile, RootEntry, TaskFile};
 const RULES_POLICY: &str = "rules";
 /// The name under which its Cedar policies do.
 const CEDAR_POLICY: &str = "cedar";
+/// The name under which it is judged who may receive what only some may read.
+const READERS_POLICY: &str = "readers";
 /// The name under which rules are tried out.
 const SHADOW_POLICY: &str = "shadow";
 /// What the task's own lists are called in messages.
@@ -35,6 +37,8 @@ pub(crate) struct Policies {
     /// The layers of the rules, in the order of their authors.
     pub(crate) layers: Vec<RuleLayer>,
     pub(crate) cedar: Option<CedarPolicy>,
+    /// Where some material is for some readers only.
+    pub(crate) readers: Option<ReaderPolicy>,
     shadow: Option<LayeredRules>,
     /// What a person should know of them.
     pub(crate) notices: Vec<String>,
@@ -80,25 +84,30 @@ impl Policies {
             [] => None,
             files => Some(cedar(files, &file.tools.roots, tools)?),
         };
-        Ok(Self { rules, layers, cedar, shadow, notices })
+        let readers = match file.context.iter().any(|entry| entry.readers.is_some()) {
+            true => Some(ReaderPolicy::new(name(READERS_POLICY)?, tools)),
+            false => None,
+        };
+        Ok(Self { rules, layers, cedar, readers, shadow, notices })
     }
 
     /// The rules of one file and nothing else, whatever tools a task has.
     pub(crate) fn alone(layer: RuleLayer, mode: Mode) -> Result<Self, Fatal> {
         let layers = vec![layer];
         let rules = Some(layered(RULES_POLICY, &layers, &[], mode)?);
-        Ok(Self { rules, layers, cedar: None, shadow: None, notices: Vec::new() })
+        Ok(Self { rules, layers, cedar: None, readers: None, shadow: None, notices: Vec::new() })
     }
 
     /// All who judge. Those in shadow tell `notes` what they would have said.
     pub(crate) fn into_list(self, notes: &ShadowNotes) -> Vec<Arc<dyn Policy>> {
         let rules = self.rules.map(|policy| Arc::new(policy) as Arc<dyn Policy>);
         let cedar = self.cedar.map(|policy| Arc::new(policy) as Arc<dyn Policy>);
+        let readers = self.readers.map(|policy| Arc::new(policy) as Arc<dyn Policy>);
         let shadow = self.shadow.map(|policy| {
             let policy = ShadowPolicy::new(Arc::new(policy), Arc::new(notes.clone()));
             Arc::new(policy) as Arc<dyn Policy>
         });
-        rules.into_iter().chain(cedar).chain(shadow).collect()
+        rules.into_iter().chain(cedar).chain(readers).chain(shadow).collect()
     }
 }
 

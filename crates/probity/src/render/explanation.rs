@@ -1,6 +1,8 @@
 //! What was said of a call, seat by seat, for a person and for a script.
 
-use probity_contract::{CallView, Denial, FrozenCall, Integrity, Opinion, Ruling, Said, Seat, Verdict};
+use probity_contract::{
+    ArgumentLabel, CallView, Denial, FrozenCall, Integrity, Opinion, Ruling, Said, Seat, Verdict,
+};
 use probity_core::{Heard, HeardAt};
 use probity_egress::{
     Egress, EgressValue, SamePrincipal, Words, egress_text, egress_value, one_line_untrusted,
@@ -9,6 +11,9 @@ use serde_json::{Value, json};
 
 /// Code points of one reason.
 const REASON_CHARS_MAX: usize = 400;
+
+/// Values of the arguments that have a line of their own.
+const ARGUMENTS_MAX: usize = 20;
 
 type Passed = Egress<SamePrincipal>;
 
@@ -53,10 +58,13 @@ impl<'a> Explanation<'a> {
         let mut lines = Vec::new();
         if let Some((call, seats)) = self.judged {
             lines.extend_from_slice(CallView::of(call, &[]).lines());
-            lines.push(Egress::fixed(match call.facts().label.integrity {
-                Integrity::Trusted => "  the model has read nothing that is not trusted",
+            lines.push(Egress::fixed(match call.integrity() {
+                Integrity::System | Integrity::Person => "  the model has read nothing that is not trusted",
+                Integrity::Endorsed => "  the model has read what is endorsed, and nothing less",
+                Integrity::ToolTrusted => "  the model has read what a tool vouches for, and nothing less",
                 Integrity::Untrusted => "  the model has read somebody else's words",
             }));
+            lines.extend(argument_lines(call));
             lines.push(seat_line(Seat::Targets, "the tool told what the call touches"));
             for HeardAt { seat, opinions } in seats {
                 let heard = if opinions.is_empty() { "there is no policy" } else { "every policy was heard" };
@@ -95,6 +103,7 @@ impl<'a> Explanation<'a> {
                 "arguments": facts.arguments.to_value(),
                 "principal": facts.principal,
                 "label": facts.label,
+                "argument_labels": argument_values(call),
             })
         });
         let seats = self.judged.map_or_else(Vec::new, |(call, seats)| {
@@ -114,6 +123,32 @@ impl<'a> Explanation<'a> {
             json!({ "call": call, "seats": seats, "ruling": ruling, "askers": askers, "denial": denial });
         egress_value(&value)
     }
+}
+
+/// The values of the arguments that are as little to be believed as the call; the others have their lines in its view.
+fn argument_lines(call: &FrozenCall) -> Vec<Passed> {
+    if call.integrity() >= Integrity::Person {
+        return Vec::new();
+    }
+    let labels = call.argument_labels();
+    let plain: Vec<_> = labels.iter().filter(|argument| argument.source.is_none()).collect();
+    let mut lines: Vec<Passed> = plain
+        .iter()
+        .take(ARGUMENTS_MAX)
+        .map(|argument| line(&format!("  {} is {}", argument.at, argument.label.integrity)))
+        .collect();
+    if plain.len() > ARGUMENTS_MAX {
+        lines.push(line(&format!("  and so are {} more values", plain.len() - ARGUMENTS_MAX)));
+    }
+    lines
+}
+
+fn argument_values(call: &FrozenCall) -> Vec<Value> {
+    let value = |argument: ArgumentLabel| {
+        let item = argument.source.and_then(|source| source.item);
+        json!({ "at": argument.at, "label": argument.label, "item": item })
+    };
+    call.argument_labels().into_iter().map(value).collect()
 }
 
 fn seat_line(seat: Seat, what: &'static str) -> Passed {

@@ -291,3 +291,51 @@ fn no_credential_comes_out_of_a_policy_or_a_call() {
     cli.file("rules/read.cedar", CEDAR.replace("resource.root", &format!("resource.{in_policy}")));
     never(&cli.run(&["policy", "check", "task.toml", "--json"]));
 }
+
+/// A task that asks for `out/a.txt`, whose rules let only what the person has named be written.
+fn place_named(more: &str) -> Cli {
+    let cli = place("");
+    cli.file("named.toml", "allow = [{ rule = 'fs_write', arguments = { path = 'person' } }]");
+    cli.file(
+        "task.toml",
+        format!(
+            "model = 'rules/m.toml'\nprompt = 'Write out/a.txt, please'\nprincipal = 'ada'\n{TOOLS}\n[policy]\nrules = \
+             ['named.toml']\n{more}"
+        ),
+    );
+    cli
+}
+
+fn write(path: &str) -> String {
+    json!({ "tool": "fs_write", "arguments": { "path": path, "content": "some text" } }).to_string()
+}
+
+#[test]
+fn a_call_is_explained_with_the_label_of_each_argument() {
+    let cli = place_named("");
+    let named = explain(&cli, &write("out/a.txt"), &[], 0);
+    assert_eq!(named["ruling"], "allow", "{named}");
+    let labels = |value: &Value| {
+        let labels = value["call"]["argument_labels"].as_array().unwrap().iter();
+        labels.map(|one| json!([one["at"], one["label"]["integrity"], one["item"]])).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(&named), [json!(["/content", "untrusted", null]), json!(["/path", "person", 1])]);
+    let other = explain(&cli, &write("out/b.txt"), &[], 1);
+    assert_eq!(other["denial"]["code"], "not_covered", "{other}");
+    let args = ["policy", "explain", "task.toml", "--call"];
+    check("policy_explain_labels", &cli, &[&args[..], &[&write("out/a.txt")]].concat());
+}
+
+#[test]
+fn what_only_some_may_read_is_written_nowhere() {
+    let cli = place_named("[[context]]\nname = 'note'\ntext = 'for some'\nreaders = ['ada']\n");
+    let denied = explain(&cli, &write("out/a.txt"), &[], 1);
+    assert_eq!(
+        (&denied["denial"]["code"], &denied["denial"]["by"]),
+        (&json!("policy"), &json!("readers")),
+        "{denied}"
+    );
+    assert_eq!(denied["call"]["label"]["readers"], json!({ "only": ["ada"] }));
+    let checked = cli.run(&["policy", "check", "task.toml"]);
+    assert!(checked.out.contains("readers: what only some may read"), "{checked:?}");
+}

@@ -164,7 +164,7 @@ impl Scene {
             let readers =
                 self.readers.as_ref().map(|readers| readers.iter().map(|name| (*name).to_owned()).collect());
             facts.label = Label {
-                integrity: if self.untrusted { Integrity::Untrusted } else { Integrity::Trusted },
+                integrity: if self.untrusted { Integrity::Untrusted } else { Integrity::System },
                 readers: readers.map_or(Readers::Everyone, Readers::Only),
             };
         })

@@ -37,7 +37,6 @@ pub(super) struct ProbityHarness<'a> {
 struct Done {
     finished: Finished,
     watcher: Watcher,
-    journal: MemoryJournal,
 }
 
 impl<'a> ProbityHarness<'a> {
@@ -202,7 +201,7 @@ impl Harness for ProbityHarness<'_> {
             records,
             ..RunRecord::default()
         };
-        self.done = Some(Done { finished, watcher, journal });
+        self.done = Some(Done { finished, watcher });
         record
     }
 

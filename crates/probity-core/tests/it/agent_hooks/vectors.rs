@@ -17,6 +17,7 @@ pub(super) struct Vector {
 
 impl Vector {
     /// All vectors. Where there are none, that is said, and in CI it is a failure.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     pub(super) fn all(test: &str) -> Option<Vec<Self>> {
         let Some(folder) = folder() else {
             assert!(std::env::var_os("CI").is_none(), "{VARIABLE} is not set; `cargo xtask test` sets it");

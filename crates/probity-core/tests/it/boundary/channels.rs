@@ -38,6 +38,11 @@ impl Channels {
             }
         }
     }
+
+    /// All of it in one.
+    pub(crate) fn all(&self) -> String {
+        self.0.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// The record without the texts that stand in it as what was there before.

@@ -1,6 +1,6 @@
 //! What passes the boundary, on the real driver: interceptors at every point, refusals, rewrites, held streams.
 
-mod channels;
+pub(crate) mod channels;
 mod messages;
 mod points;
 mod streams;

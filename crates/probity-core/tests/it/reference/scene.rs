@@ -40,6 +40,7 @@ pub(crate) fn tools() -> Vec<ToolSpec> {
         effect,
         server: None,
         sandbox: None,
+        endorses: Vec::new(),
     };
     TOOLS.map(tool).to_vec()
 }
@@ -64,6 +65,7 @@ impl Scene {
             targets: self.touched.iter().map(Touched::target).collect(),
             label: Label::untrusted(),
             operands: Vec::new(),
+            arguments_from: Vec::new(),
         })
         .unwrap()
     }

@@ -182,7 +182,7 @@ impl Tool for Own {
             if !self.waits {
                 // Its report is nobody's, but it comes to its end, were it let.
                 let _unread = tokio::time::timeout(std::time::Duration::from_secs(10), child).await;
-                return Ok(ToolOutput { text: "started".to_owned(), trusted: true });
+                return Ok(ToolOutput { text: "started".to_owned(), trusted: true, ..ToolOutput::default() });
             }
             child.await.expect("it does not break")?.into_output(cx.output_bytes_max)
         })

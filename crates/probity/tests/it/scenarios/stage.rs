@@ -5,7 +5,7 @@ use std::sync::Arc;
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{
     Access, Approver, Cancel, Clock, Content, ContentSetting, DenialCode, Effect, Emission, Ending, Fact,
-    FailureLane, Policy, Target, Tool,
+    FailureLane, Label, Policy, Target, Tool,
 };
 use probity_core::{Finished, Host, SystemClock, Task, command_targets, run_task};
 use probity_testkit::{
@@ -76,6 +76,10 @@ pub(super) struct Stage {
     pub clock: Arc<dyn Clock>,
     pub cancel: Cancel,
     pub content: ContentSetting,
+    pub prompt: String,
+    pub context: Vec<(String, String, Label)>,
+    /// In place of one that takes the turns.
+    pub model: Option<ScriptedModel>,
 }
 
 /// A stage on which the model proposes the row's call to a tool of this name, and is then done.
@@ -93,6 +97,9 @@ pub(super) fn stage(row: &ScenarioRow, tool: &str, arguments: &Value) -> Stage {
         clock: Arc::new(SystemClock::new()),
         cancel: Cancel::new(),
         content: ContentSetting::Full,
+        prompt: "do it".to_owned(),
+        context: Vec::new(),
+        model: None,
     }
 }
 
@@ -108,8 +115,11 @@ impl Stage {
     }
 
     pub(super) async fn play(self) -> Seen {
-        let model = ScriptedModel::new(self.turns);
-        let mut task = Task::new(Arc::new(model), principal("ada"), "do it").content(self.content);
+        let model = self.model.unwrap_or_else(|| ScriptedModel::new(self.turns));
+        let mut task = Task::new(Arc::new(model), principal("ada"), self.prompt).content(self.content);
+        for (name, text, label) in self.context {
+            task = task.context(name, text, label);
+        }
         for tool in self.tools {
             task = task.tool(tool);
         }
