@@ -8,9 +8,10 @@ use probity_contract::{
     Answer, Approver, Arguments, BoxFuture, Cancel, FrozenCall, Integrity, PendingCall, Policy, PolicyError,
     PolicyName, PrincipalId, Seat, Verdict,
 };
+use probity_core::ArgumentPolicy;
 
-use super::sources::{Grain, unfounded};
-use super::world::{DELEGATE, World};
+use super::sources::{DATA, Grain, unfounded};
+use super::world::{DELEGATE, World, spec_of};
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +20,7 @@ pub(crate) enum Setting {
     ToolList,
     Strict,
     Message,
+    Engine,
     Results,
     Values,
     Output,
@@ -27,11 +29,12 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::None,
         Self::ToolList,
         Self::Strict,
         Self::Message,
+        Self::Engine,
         Self::Results,
         Self::Values,
         Self::Output,
@@ -46,6 +49,7 @@ impl Setting {
             Self::ToolList => "tool-list",
             Self::Strict => "strict",
             Self::Message => "message",
+            Self::Engine => "engine",
             Self::Results => "results",
             Self::Values => "values",
             Self::Output => "output",
@@ -61,6 +65,9 @@ impl Setting {
             Self::ToolList => "tool list: the tools that the true plan needs",
             Self::Strict => "labels: no side effect after untrusted content",
             Self::Message => "labels + authority arguments stand in the message",
+            Self::Engine => {
+                "labels + argument provenance as core has it, word for word (`ArgumentPolicy`) + tool list"
+            }
             Self::Results => "labels + argument provenance (message, untainted results) + tool list",
             Self::Values => "the same, each value of a result labelled",
             Self::Output => "the same + output interceptor",
@@ -77,9 +84,13 @@ impl Setting {
     pub(crate) const fn grain(self) -> Grain {
         match self {
             Self::Values | Self::Output | Self::Asked => Grain::Value,
-            Self::None | Self::ToolList | Self::Strict | Self::Message | Self::Results | Self::Person => {
-                Grain::Result
-            }
+            Self::None
+            | Self::ToolList
+            | Self::Strict
+            | Self::Message
+            | Self::Engine
+            | Self::Results
+            | Self::Person => Grain::Result,
         }
     }
 
@@ -96,6 +107,7 @@ impl Setting {
             Self::ToolList => vec![rule("tool-list", tool_list)?],
             Self::Strict => vec![rule("labels", strict)?],
             Self::Message => vec![rule("labels", message)?],
+            Self::Engine => vec![argument_policy(world)?, rule("tool-list", tool_list)?],
             Self::Results | Self::Values | Self::Output => {
                 vec![rule("labels", provenance)?, rule("tool-list", tool_list)?]
             }
@@ -103,6 +115,18 @@ impl Setting {
             Self::Person => vec![rule("person", every_effect)?],
         })
     }
+}
+
+/// What core has for that: it looks at what a call was made from itself and asks no tool.
+fn argument_policy(world: &Arc<World>) -> Result<Arc<dyn Policy>> {
+    let tools = world.tools.values().map(spec_of).collect::<Result<Vec<_>>>()?;
+    let name = PolicyName::new("arguments").context("name a policy")?;
+    let mut policy = ArgumentPolicy::new(name, &tools);
+    let data: Vec<String> = DATA.iter().map(|name| format!("/{name}")).collect();
+    for tool in tools {
+        policy = policy.data(tool.name, data.iter().map(String::as_str));
+    }
+    Ok(Arc::new(policy))
 }
 
 type Judge = fn(&World, &FrozenCall) -> Verdict;

@@ -10,7 +10,7 @@ use super::adapter::Returned;
 use super::spelling::Text;
 
 /// Arguments that say something and decide nothing: what stands in them is read by whoever the other arguments name.
-const DATA: [&str; 6] = ["body", "content", "description", "message", "subject", "title"];
+pub(crate) const DATA: [&str; 6] = ["body", "content", "description", "message", "subject", "title"];
 
 /// How finely a tool tells who wrote its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

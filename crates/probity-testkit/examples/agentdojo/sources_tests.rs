@@ -56,6 +56,7 @@ fn missing(schema: &Value, arguments: &Value, message: &str) -> Vec<String> {
         arguments: Arguments::from_value(arguments).unwrap(),
         targets: Vec::new(),
         operands: Vec::new(),
+        arguments_from: Vec::new(),
         label: Label::untrusted(),
     };
     let sources = Sources::new(Grain::Value, message);

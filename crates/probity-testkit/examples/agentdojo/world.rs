@@ -66,16 +66,22 @@ pub(crate) struct DojoTool {
 
 impl DojoTool {
     pub(crate) fn new(tool: &SuiteTool, world: &Arc<World>) -> Result<Self> {
-        let spec = ToolSpec {
-            name: ToolName::new(&tool.name).context("name a tool")?,
-            description: tool.description.clone(),
-            input_schema: tool.schema.clone(),
-            effect: if tool.pure { Effect::Pure } else { Effect::Once },
-            server: None,
-            sandbox: None,
-        };
+        let spec = spec_of(tool)?;
         Ok(Self { spec, world: Arc::clone(world) })
     }
+}
+
+/// A tool's definition. What only reads may run again; nothing else may.
+pub(crate) fn spec_of(tool: &SuiteTool) -> Result<ToolSpec> {
+    Ok(ToolSpec {
+        name: ToolName::new(&tool.name).context("name a tool")?,
+        description: tool.description.clone(),
+        input_schema: tool.schema.clone(),
+        effect: if tool.pure { Effect::Pure } else { Effect::Once },
+        server: None,
+        sandbox: None,
+        endorses: Vec::new(),
+    })
 }
 
 impl Tool for DojoTool {
