@@ -1,6 +1,6 @@
 use probity_contract::{
-    Body, CallId, Fact, Intercepted, ItemId, Kept, ModelCallId, Opinion, PartId, ReplyPart, ReplyPartKind,
-    Said, Verdict,
+    Body, CallId, Enforcement, Fact, Intercepted, ItemId, Kept, ModelCallId, Opinion, PartId, ReplyPart,
+    ReplyPartKind, Resolved, Said, Verdict,
 };
 use probity_egress::{SamePrincipal, bounded_summary, egress_text};
 use serde::Serialize;
@@ -170,7 +170,13 @@ fn words_of_row(row: &Intercepted) -> String {
     let who = row.decided_by.and_then(|index| row.verdicts.iter().find(|said| said.index == index));
     let who = who.map(|row| format!(" by {}", row.interceptor)).unwrap_or_default();
     let why = row.verdict.reason().map(|reason| format!(": {}", beginning(reason))).unwrap_or_default();
-    format!("{}: {said}{who}{why}", row.point)
+    let tried = if row.mode == Enforcement::EvaluateOnly { ", tried out" } else { "" };
+    let asked = match row.resolved_by {
+        Some(Resolved::Approval) => ", after a person lifted a deny",
+        Some(Resolved::Rejection) => ", after nobody lifted the deny",
+        None => "",
+    };
+    format!("{}{tried}: {said}{who}{asked}{why}", row.point)
 }
 
 const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {

@@ -265,7 +265,10 @@ Rules are `tool` or `tool(pattern)`:
 
 Examples:
   probity run task.toml
-  probity run \"What is in here?\" --model openai/gpt-4.1-mini --root . --allow fs_list --allow \"fs_read(work/**)\"";
+  probity run \"What is in here?\" --model openai/gpt-4.1-mini --root . --allow fs_list --allow \"fs_read(work/**)\"
+
+A task file can name interceptors: programs or servers that see each message and may stop it.
+They stand in docs/interceptors.md";
 
 /// How much content a record keeps.
 #[derive(Debug, Clone, Copy, ValueEnum)]

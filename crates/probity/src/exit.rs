@@ -33,6 +33,8 @@ pub(crate) enum Code {
     Io = 9,
     /// The run waits for a person; `probity approve` answers and `probity resume` goes on.
     Paused = 10,
+    /// An interceptor has refused a message, or could not have it judged. What was refused is not shown.
+    MessageDenied = 11,
     /// Cancelled, by Ctrl-C or SIGTERM.
     Cancelled = 130,
 }
@@ -52,6 +54,7 @@ Exit codes:
     8  the model could not be asked
     9  an input could not be read, or an output not written
    10  the run waits for a person: see `probity approve`
+   11  an interceptor has refused a message, which goes no further
   130  cancelled";
 
 impl Code {
@@ -60,7 +63,8 @@ impl Code {
         match ending {
             Ending::Answered => Self::Ok,
             Ending::WrappedUp { .. } | Ending::LimitReached { .. } | Ending::Incomplete => Self::Limit,
-            Ending::Refused | Ending::MessageDenied(_) => Self::Failed,
+            Ending::Refused => Self::Failed,
+            Ending::MessageDenied(_) => Self::MessageDenied,
             Ending::OutputInvalid => Self::OutputInvalid,
             Ending::ModelFailed { .. } => Self::Model,
             Ending::Cancelled => Self::Cancelled,

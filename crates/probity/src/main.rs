@@ -3,6 +3,7 @@
 mod cli;
 mod command;
 mod exit;
+mod interceptors;
 mod interrupt;
 mod keeping;
 mod keys;

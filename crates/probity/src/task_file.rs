@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::exit::{Code, Fatal};
+use crate::interceptors::{BoundaryTable, InterceptorEntry};
 
 /// Bytes of a task file.
 const TASK_BYTES_MAX: u64 = 1024 * 1024;
@@ -35,6 +36,8 @@ pub(crate) struct TaskFile {
     pub(crate) context: Vec<ContextEntry>,
     pub(crate) tools: ToolsTable,
     pub(crate) policy: PolicyTable,
+    pub(crate) interceptors: Vec<InterceptorEntry>,
+    pub(crate) boundary: BoundaryTable,
     pub(crate) limits: Limits,
     pub(crate) params: ModelParams,
     pub(crate) output: OutputTable,

@@ -11,6 +11,7 @@ use probity_models::{ApiKey, HttpModel, HttpModelConfig, ModelRef, RulesModel};
 use probity_tools::{AllowedHost, HttpConfig, HttpGetTool, Root, ShellConfig, ShellTool, fs_tools};
 
 use crate::exit::{Code, Fatal};
+use crate::interceptors::interceptors;
 use crate::policies::{Policies, shadow_notes};
 use crate::settings;
 use crate::task_file::{ContextEntry, HostEntry, TaskFile, ToolsTable};
@@ -171,6 +172,10 @@ pub(crate) fn task(
     for notice in &policies.notices {
         tracing::warn!("{notice}");
     }
+    for interceptor in interceptors(&file)? {
+        task = task.interceptor(interceptor);
+    }
+    task = task.boundary(file.boundary.settings());
     let notes = shadow_notes();
     for policy in policies.into_list(&notes) {
         task = task.policy(policy);

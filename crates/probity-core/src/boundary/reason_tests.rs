@@ -12,7 +12,7 @@ fn the_maximal_pieces_are_withheld_and_nothing_else() {
         ("1111 111", "[withheld]"),
         ("1111 11", "1111 11"),
         ("the-member-name is odd", "[withheld] is odd"),
-        ("the-member-nam", "[withheld]"),
+        ("the-member-na", "[withheld]"),
         // As plain text and as it stands in JSON.
         ("line\nbreak of", "[withheld]"),
         ("line\\nbreak of", "[withheld]"),

@@ -363,11 +363,9 @@ impl Driver {
                     let (owed, timeout) = (Owed::Verdict(passage, seat), self.interceptor_timeout());
                     let heard = self.interceptors.get(seat as usize).cloned();
                     let turn = intercept::Turn { passage, seat, occasion };
-                    let (cancel, watch, alive) = (self.cancel.clone(), self.watch.clone(), self.alive.clone());
-                    self.start(
-                        owed,
-                        intercept::intercept(heard, turn, timeout, cancel, watch, alive),
-                    );
+                    let (cancel, watch, alive) =
+                        (self.cancel.clone(), self.watch.clone(), self.alive.clone());
+                    self.start(owed, intercept::intercept(heard, turn, timeout, cancel, watch, alive));
                 }
                 Step::Identify { passage, provider, occasion } => {
                     let name = self.identity.as_ref().filter(|identity| identity.name() == provider);

@@ -54,7 +54,7 @@ fn policy(tools: &[ToolSpec]) -> ArgumentPolicy {
 fn i37_every_argument_decides_but_those_that_are_data() {
     use Integrity::{Person, ToolTrusted, Untrusted};
     let send = spec("send", Effect::Once);
-    let policy = policy(&[send.clone()]).data(send.name.clone(), ["/body", "/meta"]);
+    let policy = policy(std::slice::from_ref(&send)).data(send.name.clone(), ["/body", "/meta"]);
     let check = |arguments: &str, from: &[(&str, Integrity)], expected: Option<&str>| {
         let verdict = policy.verdict(&call(&send, arguments, Vec::new(), Untrusted, from));
         match (verdict, expected) {
@@ -115,7 +115,7 @@ fn i37_only_calls_that_can_change_something_are_judged_and_those_that_are_named(
 #[test]
 fn other_settings_are_other_rules() {
     let acts = spec("acts", Effect::Once);
-    let new = || policy(&[acts.clone()]);
+    let new = || policy(std::slice::from_ref(&acts));
     let all = [
         new(),
         new().asking(),

@@ -23,7 +23,9 @@ fn items(of: &[(Origin, Integrity, &str)]) -> Vec<Arc<Item>> {
     let item = |(id, (origin, integrity, text)): (u32, &(Origin, Integrity, &str))| {
         let content = match origin {
             Origin::Model(_) => Content::Reply([ReplyPart::call("", "echo", *text)].into()),
-            _ => Content::Notice(Arc::from(*text)),
+            Origin::Task | Origin::Principal | Origin::Tool(_) | Origin::Engine => {
+                Content::Notice(Arc::from(*text))
+            }
         };
         Arc::new(Item { id: ItemId(id), origin: *origin, label: Label::of(*integrity), content })
     };

@@ -55,7 +55,8 @@ fn call(run: u8, who: u8, number: u32, text: u8) -> Arc<FrozenCall> {
         arguments: Arguments::parse(&format!(r#"{{"text":{text}}}"#)).unwrap(),
         targets: Vec::new(),
         operands: Vec::new(),
-        label: Label::trusted(),
+        label: Label::person(),
+        arguments_from: Vec::new(),
     };
     Arc::new(FrozenCall::freeze(facts).unwrap())
 }

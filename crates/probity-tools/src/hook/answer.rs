@@ -13,7 +13,8 @@ impl Answer {
     /// # Errors
     /// When it does not tell which question it answers. What is wrong behind a readable `id` is that answer's fault alone.
     pub(super) fn read(line: &[u8]) -> Result<Self, NotAVerdict> {
-        let text = std::str::from_utf8(line).map_err(|_| NotAVerdict::of_shape("bytes that are not UTF-8"))?;
+        let text =
+            std::str::from_utf8(line).map_err(|_| NotAVerdict::of_shape("bytes that are not UTF-8"))?;
         let Ok(Value::Object(mut members)) = serde_json::from_str(text) else {
             let shape = HookVerdict::from_json(text, HookReasons::Required).err();
             return Err(shape.unwrap_or(NotAVerdict::of_shape("no object")));

@@ -81,7 +81,8 @@ impl Leash {
         let held = self.held();
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         // Where it cannot be told, the next question tells.
-        held.status.is_some() || held.pid().is_some_and(|pid| matches!(waitid(WaitId::Pid(pid), look), Ok(Some(_))))
+        held.status.is_some()
+            || held.pid().is_some_and(|pid| matches!(waitid(WaitId::Pid(pid), look), Ok(Some(_))))
     }
 
     /// Kills the group and waits for the leader, within a bound; how it ended, where that is known by then.

@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 pub(super) fn find(program: &str, directory: &Path) -> io::Result<PathBuf> {
     if program.contains('/') {
         let path = std::path::absolute(directory.join(program))?;
-        return is_program(&path).and_then(|is| if is { Ok(path) } else { Err(io::ErrorKind::PermissionDenied.into()) });
+        return is_program(&path)
+            .and_then(|is| if is { Ok(path) } else { Err(io::ErrorKind::PermissionDenied.into()) });
     }
-    let search = std::env::var_os("PATH").unwrap_or_else(|| OsStr::new("/usr/local/bin:/usr/bin:/bin").to_owned());
+    let search =
+        std::env::var_os("PATH").unwrap_or_else(|| OsStr::new("/usr/local/bin:/usr/bin:/bin").to_owned());
     // A relative entry would mean the working directory.
     let mut places = std::env::split_paths(&search).filter(|place| place.is_absolute());
     let found = places.find_map(|place| {
@@ -33,7 +35,10 @@ pub(super) fn named(names: &[String]) -> Result<Vec<(String, String)>, String> {
     let mut environment = Vec::new();
     for name in names {
         if name.is_empty() || name.contains(['=', '\0']) {
-            return Err(format!("`{}` cannot be the name of an environment variable", crate::clip::word(name)));
+            return Err(format!(
+                "`{}` cannot be the name of an environment variable",
+                crate::clip::word(name)
+            ));
         }
         match std::env::var(name) {
             Ok(value) => environment.push((name.clone(), value)),

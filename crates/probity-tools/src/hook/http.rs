@@ -105,14 +105,16 @@ impl HttpInterceptor {
 
     async fn ask(&self, occasion: &Occasion) -> Result<HookVerdict, Fault> {
         let question = serde_json::to_vec(occasion.context());
-        let question = question.map_err(|error| Fault::broke(format!("the question has no form: {error}")))?;
+        let question =
+            question.map_err(|error| Fault::broke(format!("the question has no form: {error}")))?;
         if question.len() > QUESTION_BYTES_MAX {
             return Err(Fault::broke(format!("the question is longer than {QUESTION_BYTES_MAX} bytes")));
         }
         let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(question);
         let mut response = request.send().await.map_err(|error| broken(&error))?;
         if response.status() != StatusCode::OK {
-            let redirects = if response.status().is_redirection() { "; it is not followed elsewhere" } else { "" };
+            let redirects =
+                if response.status().is_redirection() { "; it is not followed elsewhere" } else { "" };
             let status = response.status().as_u16();
             return Err(Fault::broke(format!("it answered with HTTP status {status}{redirects}")));
         }

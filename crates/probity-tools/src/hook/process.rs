@@ -6,7 +6,6 @@ use probity_contract::{
     BoxFuture, Cancel, HookVerdict, Interceptor, InterceptorName, Occasion, Points, PolicyError, Window,
 };
 use rustix::rand::{GetRandomFlags, getrandom};
-use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -212,13 +211,15 @@ impl Drop for Asked {
     }
 }
 
+/// The question as one line. The id comes first, so that a program without a JSON library can find it.
 fn question(id: u64, occasion: &Occasion) -> Result<Vec<u8>, Fault> {
-    let line = serde_json::to_vec(&json!({ "id": id, "context": occasion.context() }));
-    let mut line = line.map_err(|error| Fault::broke(format!("the question has no form: {error}")))?;
+    let mut line = format!("{{\"id\":{id},\"context\":").into_bytes();
+    serde_json::to_writer(&mut line, occasion.context())
+        .map_err(|error| Fault::broke(format!("the question has no form: {error}")))?;
+    line.extend_from_slice(b"}\n");
     if line.len() > QUESTION_BYTES_MAX {
         return Err(Fault::broke(format!("the question is longer than {QUESTION_BYTES_MAX} bytes")));
     }
-    line.push(b'\n');
     Ok(line)
 }
 

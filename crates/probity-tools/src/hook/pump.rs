@@ -253,7 +253,9 @@ async fn read(pipe: &Receiver, into: &mut Vec<u8>) -> io::Result<bool> {
     match read {
         Ok(0) => Ok(false),
         Ok(_) => Ok(true),
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(true),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+            Ok(true)
+        }
         Err(error) => Err(error),
     }
 }

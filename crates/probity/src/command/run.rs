@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, Approver, BoxFuture, Cancel, ContentSetting, Ending, Journal, ModelErrorClass, PendingCall,
-    PrincipalId, RunId, ToolName,
+    Answer, Approver, BoxFuture, Cancel, Consultant, ContentSetting, Ending, Journal, ModelErrorClass,
+    PendingCall, PrincipalId, RunId, ToolName,
 };
 use probity_core::{Finished, Host, Keeper, Stopped, SystemClock, Task, run_task, start_task};
 use probity_egress::{Egress, Words, egress_text};
@@ -17,7 +17,9 @@ use crate::cli::{Cli, RunArgs};
 use crate::exit::{Code, Fatal};
 use crate::keeping::{SealedKeeper, Started};
 use crate::policies::data;
-use crate::render::{FailureTeller, Questions, Report, Screen, TerminalApprover, Watcher};
+use crate::render::{
+    FailureTeller, Questions, Report, Screen, TerminalApprover, TerminalConsultant, Watcher,
+};
 use crate::task_file::{self, ContextEntry, HostEntry, PolicyTable, RootEntry, TaskFile};
 use crate::{interrupt, keys, settings, wire};
 
@@ -61,6 +63,14 @@ impl Asking {
             (true, _) => Self::Person(Arc::clone(screen), principal),
             (false, false) => Self::Later,
             (false, true) => Self::Nobody,
+        }
+    }
+
+    /// A deny that may be lifted is put to a person who is there; else it stands, for a run does not pause over it.
+    fn consultant(&self) -> Option<Arc<dyn Consultant>> {
+        match self {
+            Self::Person(screen, _) => Some(Arc::new(TerminalConsultant::new(Arc::clone(screen)))),
+            Self::Later | Self::Nobody => None,
         }
     }
 
@@ -199,8 +209,8 @@ pub(crate) fn host(
         clock: Arc::new(SystemClock::new()),
         observer: Some(Arc::new(watcher)),
         failures: Some(Arc::new(FailureTeller(Arc::clone(screen)))),
+        consultant: asking.consultant(),
         approver: asking.approver(),
-        consultant: None,
         redeemer: Some(Arc::new(redeemer)),
         children: Some(Arc::new(store.children())),
         keeper: keeper.map(|keeper| Box::new(keeper) as Box<dyn Keeper>),

@@ -97,7 +97,7 @@ pub(super) fn of_task(name: &str, folder: &Path, roots: &[RootEntry]) -> Result<
 }
 
 /// Refuses a file that a tool could change: the next run would be judged by what this one wrote.
-pub(super) fn is_out_of_reach(what: &str, path: &Path, roots: &[RootEntry]) -> Result<(), Fatal> {
+pub(crate) fn is_out_of_reach(what: &str, path: &Path, roots: &[RootEntry]) -> Result<(), Fatal> {
     are_out_of_reach(what, path, places::on_the_way_to(path), roots)
 }
 

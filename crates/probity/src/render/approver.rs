@@ -15,17 +15,15 @@ const TIMES_MAX: u32 = 100;
 pub(crate) struct TerminalApprover {
     screen: Arc<Screen>,
     person: PrincipalId,
-    turn: tokio::sync::Mutex<()>,
 }
 
 impl TerminalApprover {
-    pub(crate) fn new(screen: Arc<Screen>, person: PrincipalId) -> Self {
-        Self { screen, person, turn: tokio::sync::Mutex::new(()) }
+    pub(crate) const fn new(screen: Arc<Screen>, person: PrincipalId) -> Self {
+        Self { screen, person }
     }
 
     async fn put(&self, question: &PendingCall) -> Answer {
-        // Held over the whole question on purpose: two questions at once would share one keyboard.
-        let _turn = self.turn.lock().await;
+        let _turn = self.screen.keyboard().await;
         let view = question.view();
         view.lines().iter().for_each(|line| self.screen.tell(line));
         let mut whole_seen = view.cut_arguments().is_empty();
@@ -74,16 +72,20 @@ impl TerminalApprover {
         answer
     }
 
-    /// What is typed behind a question.
     async fn typed(&self, question: &'static str) -> Option<String> {
-        forget_typed_ahead();
-        self.screen.ask(&Egress::fixed(question));
-        let typed = read_line().await;
-        if typed.is_some() {
-            self.screen.answered();
-        }
-        typed
+        typed(&self.screen, question).await
     }
+}
+
+/// What is typed behind a question.
+pub(super) async fn typed(screen: &Screen, question: &'static str) -> Option<String> {
+    forget_typed_ahead();
+    screen.ask(&Egress::fixed(question));
+    let typed = read_line().await;
+    if typed.is_some() {
+        screen.answered();
+    }
+    typed
 }
 
 /// What a person can type.

@@ -135,12 +135,16 @@ fn argument_lines(call: &FrozenCall) -> Vec<Passed> {
     let mut lines: Vec<Passed> = plain
         .iter()
         .take(ARGUMENTS_MAX)
-        .map(|argument| line(&format!("  {} is {}", argument.at, argument.label.integrity)))
+        .map(|argument| indented(&format!("{} is {}", argument.at, argument.label.integrity)))
         .collect();
     if plain.len() > ARGUMENTS_MAX {
-        lines.push(line(&format!("  and so are {} more values", plain.len() - ARGUMENTS_MAX)));
+        lines.push(indented(&format!("and so are {} more values", plain.len() - ARGUMENTS_MAX)));
     }
     lines
+}
+
+fn indented(words: &str) -> Passed {
+    Words::new().text("  ").passed(&line(words)).done()
 }
 
 fn argument_values(call: &FrozenCall) -> Vec<Value> {

@@ -1,6 +1,7 @@
 //! What a person or a script sees.
 
 mod approver;
+mod consultant;
 mod explanation;
 mod outcome;
 mod questions;
@@ -8,6 +9,7 @@ pub(crate) mod screen;
 mod watcher;
 
 pub(crate) use approver::TerminalApprover;
+pub(crate) use consultant::TerminalConsultant;
 pub(crate) use explanation::Explanation;
 pub(crate) use outcome::{Report, count_words, ending_words};
 pub(crate) use questions::{Questions, name_of};

@@ -1,13 +1,14 @@
 //! How a run ended, for a person and for a script.
 
-use probity_contract::{Ending, Usage};
+use probity_contract::{Ending, MessageDenied, Usage};
 use probity_core::Finished;
 use probity_egress::{Egress, EgressValue, SamePrincipal, Words, egress_text, egress_value};
 use probity_trace::{RunSummary, ToolCallCounts};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::watcher::limit_words;
+use crate::exit::Code;
 
 /// The outcome of a run, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -22,6 +23,8 @@ pub(crate) struct Report {
     model_calls: u32,
     tool_calls: ToolCallCounts,
     took_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
 }
 
 impl Report {
@@ -36,6 +39,7 @@ impl Report {
             model_calls: summary.map_or(0, |summary| summary.model_calls),
             tool_calls: summary.map(|summary| summary.tool_calls).unwrap_or_default(),
             took_ms: summary.map_or(0, |summary| summary.took_ms),
+            error: finished.denied().map(denied_document),
         }
     }
 
@@ -59,6 +63,17 @@ impl Report {
         );
         lines
     }
+}
+
+/// A refused message as an error for a script: who, where and why, and nothing of what was refused.
+fn denied_document(denied: &MessageDenied) -> Value {
+    json!({
+        "code": MessageDenied::CODE,
+        "exit_code": Code::MessageDenied as u8,
+        "phase": denied.phase,
+        "interceptor": denied.interceptor,
+        "reason": denied.reason,
+    })
 }
 
 /// How a run ended, in words.

@@ -18,6 +18,7 @@ use probity_egress::{Egress, EgressValue, SamePrincipal, is_hard_to_see};
 /// Standard output for results, standard error for everything else.
 pub(crate) struct Screen {
     state: Mutex<State>,
+    keyboard: tokio::sync::Mutex<()>,
     interactive: bool,
 }
 
@@ -34,7 +35,14 @@ struct State {
 
 impl Screen {
     pub(crate) fn new() -> Self {
-        Self { state: Mutex::default(), interactive: io::stderr().is_terminal() }
+        let interactive = io::stderr().is_terminal();
+        Self { state: Mutex::default(), keyboard: tokio::sync::Mutex::default(), interactive }
+    }
+
+    /// The keyboard, for one question with all that is typed for it. Held over the whole question on purpose: two at once
+    /// would share it.
+    pub(crate) async fn keyboard(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.keyboard.lock().await
     }
 
     /// Whether a person may sit before standard error.

@@ -86,13 +86,14 @@ impl Observer for Watcher {
     }
 }
 
-/// Reports failed policies on standard error.
+/// Reports failed policies, interceptors and whoever else is asked on standard error.
 pub(crate) struct FailureTeller(pub(crate) Arc<Screen>);
 
 impl FailureLane for FailureTeller {
     fn on_failure(&self, failure: &Failure) {
+        let who = if failure.seat.is_some() { "  the policy " } else { "  " };
         let words = Words::new()
-            .text("  the policy ")
+            .text(who)
             .passed(&failure.who)
             .text(" failed (")
             .text(failure.class)

@@ -15,6 +15,7 @@
 mod canary;
 mod cli;
 mod exit_codes;
+mod interceptors;
 mod pausing;
 mod policy;
 mod real_model;

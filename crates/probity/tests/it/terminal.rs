@@ -304,3 +304,35 @@ fn a_run_at_rest_is_answered_at_a_terminal() {
     assert_eq!(cli.run(&["resume", &run]).code, Some(0));
     assert!(cli.work().join("room/new.txt").exists());
 }
+
+/// Asks about an answer that an interceptor has refused and types: it comes out or not.
+fn check_lifted(keys: &str, shows: &str, code: i32) {
+    let cli = Cli::new();
+    cli.file("m.toml", "[[rule]]\nname = 'x'\ntext = 'the answer-words'\n");
+    let guard = r#"while IFS= read -r line; do
+        id=${line#'{"id":'}; id=${id%%,*}
+        printf '{"id":%s,"verdict":{"decision":"deny","reason":"somebody must look","approval":{}}}\n' "$id"
+    done"#;
+    cli.file("guard.sh", guard);
+    let task = "model = 'rules/m.toml'\nprompt = 'x'\n[limits]\njudge_timeout_ms = 30000\n\
+        [[interceptors]]\nname = 'guard'\npoints = ['output']\ncommand = ['sh', 'guard.sh']\n";
+    cli.file("task.toml", task);
+    let mut terminal = Terminal::start(&cli, &["run", "task.toml"]);
+    terminal.running.until("the question", |screen, _| screen.contains("let it through?"));
+    terminal.answer(keys, shows);
+    let done = terminal.finish();
+    assert_eq!(done.code, Some(code), "{done:?}");
+    assert!(done.out.contains("An interceptor stops this output: somebody must look"), "{done:?}");
+    assert!(done.out.contains("│ the answer-words"), "{done:?}");
+}
+
+#[test]
+fn a_person_lets_through_what_an_interceptor_has_refused() {
+    check_lifted("y\n", "answered · ", 0);
+}
+
+#[test]
+fn a_person_leaves_what_an_interceptor_has_refused() {
+    check_lifted("no, it is too early\n", "refused this output: it is too early", 11);
+    check_lifted("\u{4}", "refused this output: host_error:approval_unresolved", 11);
+}

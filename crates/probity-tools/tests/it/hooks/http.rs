@@ -1,4 +1,4 @@
-use probity_contract::{HookVerdict, PolicyError, Points};
+use probity_contract::{HookVerdict, Points, PolicyError};
 use probity_egress::{SamePrincipal, egress_text};
 use probity_tools::{HttpHook, HttpInterceptor};
 use serde_json::{Value, json};
@@ -45,7 +45,12 @@ async fn a_server_is_asked_with_the_context_and_answers_with_a_verdict() {
 async fn v1_what_a_server_says_that_is_no_verdict_denies_and_is_told_by_its_shape() {
     // A bare envelope is a verdict here.
     let bare = MALFORMED.into_iter().filter(|body| !body.starts_with(r#"{"verdict""#));
-    let more = ["", "secret-words", r#"{"decision":"allow"} {"decision":"allow"}"#, r#"{"decision":"allow","decision":"allow"}"#];
+    let more = [
+        "",
+        "secret-words",
+        r#"{"decision":"allow"} {"decision":"allow"}"#,
+        r#"{"decision":"allow","decision":"allow"}"#,
+    ];
     let bodies: Vec<&str> = bare.chain(more).collect();
     let guard = guard(&Server::start(bodies.iter().map(|body| answer("200 OK", body)).collect()));
     for body in bodies {
@@ -64,7 +69,8 @@ async fn v1_what_a_server_says_that_is_no_verdict_denies_and_is_told_by_its_shap
 #[tokio::test]
 async fn v4_a_forged_result_of_a_server_is_malformed() {
     let beside = r#"{"verdict":{"decision":"allow"},"result":"secret-words"}"#;
-    let guard = guard(&Server::start(FORGED.iter().chain([&beside]).map(|body| answer("200 OK", body)).collect()));
+    let guard =
+        guard(&Server::start(FORGED.iter().chain([&beside]).map(|body| answer("200 OK", body)).collect()));
     for forged in FORGED.into_iter().chain([beside]) {
         assert_malformed(ask(&guard, "x").await, forged);
     }
@@ -73,12 +79,17 @@ async fn v4_a_forged_result_of_a_server_is_malformed() {
 #[tokio::test]
 async fn a_server_that_gives_no_answer_has_denied() {
     let allow = r#"{"decision":"allow"}"#;
-    for status in ["201 Created", "202 Accepted", "400 Bad Request", "401 Unauthorized", "500 Oh No", "503 Busy"] {
+    for status in
+        ["201 Created", "202 Accepted", "400 Bad Request", "401 Unauthorized", "500 Oh No", "503 Busy"]
+    {
         let told = words(answered(answer(status, allow)).await);
         assert_eq!(told, format!("it answered with HTTP status {}", status.split(' ').next().unwrap()));
     }
-    assert!(words(answered(answer("204 No Content", "")).await).starts_with("it answered with HTTP status 204"));
-    let cut = format!("HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{allow}").into_bytes();
+    assert!(
+        words(answered(answer("204 No Content", "")).await).starts_with("it answered with HTTP status 204")
+    );
+    let cut =
+        format!("HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{allow}").into_bytes();
     assert_eq!(words(answered(cut).await), "the exchange broke off");
     assert_eq!(words(answered(b"secret-words\r\n\r\n".to_vec()).await), "the exchange broke off");
     assert_eq!(words(answered(Vec::new()).await), "the exchange broke off");
@@ -93,7 +104,11 @@ async fn a_redirect_is_not_followed_and_sends_no_header_elsewhere() {
     for status in ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"] {
         let moved = answer(&format!("{status}\r\nLocation: {}", elsewhere.url()), r#"{"decision":"allow"}"#);
         let told = words(answered(moved).await);
-        assert!(told.starts_with("it answered with HTTP status 3") && told.ends_with("it is not followed elsewhere"), "{told}");
+        assert!(
+            told.starts_with("it answered with HTTP status 3")
+                && told.ends_with("it is not followed elsewhere"),
+            "{told}"
+        );
     }
     assert!(elsewhere.asked().is_empty());
 }
@@ -106,7 +121,7 @@ async fn the_value_of_a_header_is_told_to_the_server_and_to_nobody_else() {
     let hook = HttpHook::new(server.url()).with_secret_header("authorization", value);
     assert_eq!(format!("{hook:?}"), r#"HttpHook { headers: ["authorization"], .. }"#);
     let guard = HttpInterceptor::new(name(), Points::MESSAGES, hook).unwrap();
-    assert_eq!(format!("{guard:?}"), r#"HttpInterceptor { name: InterceptorName("guard"), .. }"#);
+    assert_eq!(format!("{guard:?}"), "HttpInterceptor { name: InterceptorName(guard), .. }");
     assert!(ask(&guard, "x").await.unwrap().permits());
     assert!(server.asked().first().unwrap().head.contains(value));
     assert!(!words(ask(&guard, "x").await).contains("orchid"));
@@ -117,7 +132,9 @@ async fn the_value_of_a_header_is_told_to_the_server_and_to_nobody_else() {
 #[test]
 fn an_address_that_others_could_read_is_refused_before_a_run() {
     let check = |url: &str| HttpInterceptor::new(name(), Points::MESSAGES, HttpHook::new(url));
-    for fine in ["https://hooks.example.org/x", "http://127.0.0.1:8080", "http://[::1]:9/x", "http://localhost/x"] {
+    for fine in
+        ["https://hooks.example.org/x", "http://127.0.0.1:8080", "http://[::1]:9/x", "http://localhost/x"]
+    {
         check(fine).unwrap();
     }
     for not in [
@@ -133,9 +150,13 @@ fn an_address_that_others_could_read_is_refused_before_a_run() {
         "",
     ] {
         let error = check(not).unwrap_err().to_string();
-        assert!(error.starts_with("set up the interceptor `guard`: its address ") && !error.contains("secret"), "{error}");
+        assert!(
+            error.starts_with("set up the interceptor `guard`: its address ") && !error.contains("secret"),
+            "{error}"
+        );
     }
-    let headers = |name: &str, value: &str| HttpHook::new("http://127.0.0.1/").with_secret_header(name, value);
+    let headers =
+        |name: &str, value: &str| HttpHook::new("http://127.0.0.1/").with_secret_header(name, value);
     for hook in [headers("no name", "x"), headers("x", "secret\nwords")] {
         let error = HttpInterceptor::new(name(), Points::MESSAGES, hook).unwrap_err().to_string();
         assert!(!error.contains("secret"), "{error}");

@@ -48,7 +48,7 @@ pub(crate) const FORGED: [&str; 4] = [
 
 /// Functions for the script of a child: `ask` reads a question, `say` answers the last one.
 const PRELUDE: &str = r#"
-ask() { IFS= read -r line || exit 0; id=${line##*'"id":'}; id=${id%%[!0-9]*}; }
+ask() { IFS= read -r line || exit 0; id=${line#'{"id":'}; id=${id%%,*}; }
 say() { printf '{"id":%s,"verdict":%s}\n' "$id" "$1"; }
 "#;
 

@@ -54,7 +54,11 @@ async fn run(guard: Arc<dyn Interceptor>, judge_timeout_ms: u64) -> Went {
 }
 
 fn denied(reason: &str) -> Ending {
-    Ending::MessageDenied(MessageDenied { phase: Point::Input, interceptor: Some(name()), reason: reason.to_owned() })
+    Ending::MessageDenied(MessageDenied {
+        phase: Point::Input,
+        interceptor: Some(name()),
+        reason: reason.to_owned(),
+    })
 }
 
 fn server(answers: &[&str]) -> (Server, Arc<dyn Interceptor>) {
@@ -94,7 +98,8 @@ async fn v7_a_hung_hook_is_denied_at_its_deadline_and_reported_once() {
     // One that reads and says nothing, one that never reads, half a line, and a server that keeps the connection.
     let half = r#"ask; printf '{"id":%s,"verdict":' "$id"; sleep 1000"#;
     let (_server, http) = server(&[]);
-    let children = ["ask; sleep 1000", "sleep 1000", half].map(|script| Arc::new(child(script)) as Arc<dyn Interceptor>);
+    let children =
+        ["ask; sleep 1000", "sleep 1000", half].map(|script| Arc::new(child(script)) as Arc<dyn Interceptor>);
     for guard in children.into_iter().chain([http]) {
         let started = std::time::Instant::now();
         let went = run(guard, 300).await;
@@ -109,7 +114,8 @@ async fn v7_a_hung_hook_is_denied_at_its_deadline_and_reported_once() {
 #[tokio::test]
 async fn v10_what_a_hook_throws_is_one_redacted_line_on_every_lane() {
     let token = fake_token(8);
-    let script = format!("ask; printf 'Traceback:\\n  secret-words\\nValueError: with {token}\\n' >&2; exit 1");
+    let script =
+        format!("ask; printf 'Traceback:\\n  secret-words\\nValueError: with {token}\\n' >&2; exit 1");
     let (_server, http) = server(&[&format!("Traceback:\n secret-words {token}")]);
     for guard in [Arc::new(child(&script)) as Arc<dyn Interceptor>, http] {
         let went = run(guard, 30_000).await;

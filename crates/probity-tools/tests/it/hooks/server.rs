@@ -64,7 +64,9 @@ fn read(stream: &TcpStream) -> Option<Asked> {
             return None;
         }
     }
-    let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let length = head
+        .lines()
+        .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
     Some(Asked { head, body: String::from_utf8(body).unwrap() })

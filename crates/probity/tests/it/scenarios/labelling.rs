@@ -63,7 +63,11 @@ async fn argument_from_somewhere(row: &ScenarioRow) {
     let by_person = said(&["user's task", "user's message", "user message", "the prompt"]);
     let from_page = said(&["came from", "web page"]);
     assert!(by_person != from_page, "nobody reads the event `{}`", row.event);
-    let tool = ScriptedTool::new(&tool_name(row), Effect::Once, Acts::Echoes);
+    // A tool that declares its arguments: a name that it does not have would have to stand somewhere, too.
+    let names = row.arguments().as_object().cloned().unwrap_or_default();
+    let properties: Value = names.keys().map(|name| (name.clone(), json!({}))).collect();
+    let schema = json!({ "type": "object", "properties": properties });
+    let tool = ScriptedTool::new(&tool_name(row), Effect::Once, Acts::Echoes).schema(schema);
     let asks = ScriptedPolicy::new("asks", Judges::asks("somebody should look"));
     let mut stage =
         stage(row, &tool_name(row), &row.arguments()).tool(&tool).policy(asks).policy(policy(row, &tool));
