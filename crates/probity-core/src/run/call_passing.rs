@@ -56,7 +56,18 @@ impl Run {
         match std::mem::replace(&mut call.stage, Stage::Judging) {
             Stage::Looking(looking) => self.passed_call(id, *looking),
             Stage::Returning(returning) => self.passed_result(id, *returning),
-            stage => call.stage = stage,
+            stage @ (Stage::Resolving { .. }
+            | Stage::Judging
+            | Stage::Inheriting
+            | Stage::Asking
+            | Stage::Cleared
+            | Stage::Reresolving
+            | Stage::Rechecking
+            | Stage::Redeeming
+            | Stage::Permitted
+            | Stage::Running
+            | Stage::Reconciling(_)
+            | Stage::Settled(_)) => call.stage = stage,
         }
     }
 
@@ -116,7 +127,18 @@ impl Run {
                     }
                 }
                 Stage::Returning(returning) => self.look_at_result(id, returning.settled, returning.came),
-                stage => call.stage = stage,
+                stage @ (Stage::Resolving { .. }
+                | Stage::Judging
+                | Stage::Inheriting
+                | Stage::Asking
+                | Stage::Cleared
+                | Stage::Reresolving
+                | Stage::Rechecking
+                | Stage::Redeeming
+                | Stage::Permitted
+                | Stage::Running
+                | Stage::Reconciling(_)
+                | Stage::Settled(_)) => call.stage = stage,
             }
         }
     }
