@@ -1,17 +1,18 @@
 //! Both boundaries in a run on the real driver.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use probity_contract::{
-    Ending, Fact, Failure, FailureLane, Interceptor, Limits, MessageDenied, Point, Points,
+    Cancel, Ending, Fact, Failure, FailureLane, Interceptor, Limits, MessageDenied, Point, Points,
 };
 use probity_core::{Host, Task, run_task};
 use probity_testkit::{MemoryJournal, ScriptedModel, Turn, fake_token, principal, run_id};
-use probity_tools::{HttpHook, HttpInterceptor};
+use probity_tools::{HttpHook, HttpInterceptor, ProcessHook, ProcessInterceptor};
 
 use super::server::{Server, answer};
-use super::{child, in_time, name};
+use super::{child, hook, in_time, name, until};
 
 /// Keeps what is reported.
 #[derive(Clone, Default)]
@@ -127,13 +128,44 @@ async fn v10_what_a_hook_throws_is_one_redacted_line_on_every_lane() {
     }
 }
 
+/// Whether the process is not there any more, whose number a child has written here.
+fn is_gone(file: &Path) -> bool {
+    let pid = std::fs::read_to_string(file).unwrap();
+    !Path::new("/proc").join(pid.trim()).exists()
+}
+
+/// A child that writes its number to `pid` here, and then reads one question and says nothing.
+fn silent(dir: &Path) -> Arc<dyn Interceptor> {
+    let hook = ProcessHook {
+        directory: Some(dir.to_owned()),
+        ..hook("ask; echo $$ > new; mv new pid; sleep 1000", &[])
+    };
+    Arc::new(ProcessInterceptor::new(name(), Points::MESSAGES, hook).unwrap())
+}
+
 #[tokio::test]
 async fn a_child_dies_with_its_run() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("pid");
-    let script = format!("echo $$ > {}; ask; sleep 1000", file.display());
-    let went = run(Arc::new(child(&script)), 2_000).await;
+    let went = run(silent(dir.path()), 2_000).await;
     assert!(matches!(went.ending, Ending::MessageDenied(_)), "{:?}", went.ending);
-    let pid = std::fs::read_to_string(file).unwrap();
-    assert!(!std::path::Path::new("/proc").join(pid.trim()).exists(), "{pid}");
+    assert!(is_gone(&dir.path().join("pid")));
+}
+
+#[tokio::test]
+async fn a_child_dies_with_a_run_that_is_cancelled_while_it_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("pid");
+    let cancel = Cancel::new();
+    let mut host = Host::new(Box::new(MemoryJournal::new()));
+    host.cancel = cancel.clone();
+    let task = Task::new(Arc::new(ScriptedModel::new([Turn::text("fine")])), principal("ada"), "hello")
+        .interceptor(silent(dir.path()))
+        .limits(Limits { judge_timeout_ms: 60_000, ..Limits::default() });
+    let asked = async {
+        until(|| file.exists(), "the child is asked").await;
+        cancel.fire();
+    };
+    let (finished, ()) = in_time(async { tokio::join!(run_task(task, run_id("run"), host), asked) }).await;
+    assert_eq!(finished.unwrap().ending, Ending::Cancelled);
+    assert!(is_gone(&file));
 }
