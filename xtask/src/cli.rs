@@ -25,6 +25,8 @@ Commands:
             [text|stream|value|known…] [--seconds N] [--texts N] [--seed N] [--input FILE]
   redaction-bench   How fast the credential pass is, beside scans of the same text in the same run
             [--mb N] [--json] [INPUT]...
+  agentdojo  What the gate stops of AgentDojo's attacks, with a scripted worst-case model; installs the suites
+            [--policy NAME] [--suite NAME] [--way NAME] [--json] [--jobs N]; `agentdojo -- --help` tells more
   help    Print this
 
 Options:
@@ -50,6 +52,7 @@ pub(crate) enum Command {
     RedactionReport(Vec<String>),
     Fuzz(Vec<String>),
     RedactionBench(Vec<String>),
+    AgentDojo(Vec<String>),
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +86,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "redaction-bench" => Ok(Command::RedactionBench(rest)),
         "redaction-report" => Ok(Command::RedactionReport(rest)),
         "fuzz" => Ok(Command::Fuzz(rest)),
+        "agentdojo" => Ok(Command::AgentDojo(rest)),
         _ => bail!("unknown command `{name}`"),
     }
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool reports by printing")]
 
 mod agent_hooks;
+mod agentdojo;
 mod bench;
 mod checks;
 mod cli;
@@ -47,6 +48,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::RedactionBench(arguments) => redaction::bench(&arguments)?,
         Command::RedactionReport(arguments) => redaction::report(&arguments)?,
         Command::Fuzz(arguments) => redaction::fuzz(&arguments)?,
+        Command::AgentDojo(arguments) => agentdojo::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

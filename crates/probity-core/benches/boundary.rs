@@ -81,9 +81,11 @@ fn points(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("boundary");
     group.measurement_time(Duration::from_secs(3)).warm_up_time(Duration::from_millis(500)).sample_size(10);
     let at_calls = Points::one(Point::PreToolCall);
-    for (name, interceptors, points) in
-        [("nobody", 0, Points::NONE), ("ten at pre_tool_call", 10, at_calls), ("one everywhere", 1, Points::ALL)]
-    {
+    for (name, interceptors, points) in [
+        ("nobody", 0, Points::NONE),
+        ("ten at pre_tool_call", 10, at_calls),
+        ("one everywhere", 1, Points::ALL),
+    ] {
         group.bench_function(BenchmarkId::new("200 turns", name), |bencher| {
             bencher.iter(|| runtime.block_on(run(interceptors, points)));
         });

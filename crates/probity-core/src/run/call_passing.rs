@@ -53,10 +53,13 @@ impl Run {
         if !call.stage.fold_mut().is_some_and(|fold| fold.is_over()) {
             return;
         }
-        match std::mem::replace(&mut call.stage, Stage::Judging) {
-            Stage::Looking(looking) => self.passed_call(id, *looking),
-            Stage::Returning(returning) => self.passed_result(id, *returning),
-            stage => call.stage = stage,
+        let stage = std::mem::replace(&mut call.stage, Stage::Judging);
+        if let Stage::Looking(looking) = stage {
+            self.passed_call(id, *looking);
+        } else if let Stage::Returning(returning) = stage {
+            self.passed_result(id, *returning);
+        } else {
+            call.stage = stage;
         }
     }
 
@@ -108,15 +111,16 @@ impl Run {
         for id in self.state.calls.keys().copied().collect::<Vec<_>>() {
             let Some(call) = self.state.calls.get_mut(&id) else { continue };
             let provider_id = call.provider_id.clone();
-            match std::mem::replace(&mut call.stage, Stage::Judging) {
-                Stage::Looking(looking) => {
-                    let stage = self.look_at_call(id, &provider_id, looking.tool, looking.arguments);
-                    if let Some(call) = self.state.calls.get_mut(&id) {
-                        call.enter(stage);
-                    }
+            let stage = std::mem::replace(&mut call.stage, Stage::Judging);
+            if let Stage::Looking(looking) = stage {
+                let stage = self.look_at_call(id, &provider_id, looking.tool, looking.arguments);
+                if let Some(call) = self.state.calls.get_mut(&id) {
+                    call.enter(stage);
                 }
-                Stage::Returning(returning) => self.look_at_result(id, returning.settled, returning.came),
-                stage => call.stage = stage,
+            } else if let Stage::Returning(returning) = stage {
+                self.look_at_result(id, returning.settled, returning.came);
+            } else {
+                call.stage = stage;
             }
         }
     }

@@ -21,7 +21,7 @@ fn asks() -> Vec<Opinion> {
     vec![Opinion::own(policy_name("careful"), Said::Verdict(Verdict::Ask { reason: "sure?".to_owned() }))]
 }
 
-fn allows() -> Vec<Opinion> {
+pub(crate) fn allows() -> Vec<Opinion> {
     vec![Opinion::own(policy_name("careful"), Said::Verdict(Verdict::Allow { reason: "yes".to_owned() }))]
 }
 

@@ -1,6 +1,7 @@
 //! What passes the boundary, on the real driver: interceptors at every point, refusals, rewrites, held streams.
 
 pub(crate) mod channels;
+mod drawn;
 mod messages;
 mod points;
 mod streams;

@@ -73,7 +73,7 @@ async fn v1_a_child_that_is_out_of_step_is_ended_and_has_allowed_nothing() {
         ("no id", r#"ask; echo '{"verdict":{"decision":"allow"}}'"#.to_owned()),
         ("a bare verdict", r#"ask; echo '{"decision":"allow"}'"#.to_owned()),
         ("words before", format!("ask; echo secret-words; {allow}")),
-        ("words behind", format!(r#"ask; printf '{{"id":%s,"verdict":{{"decision":"allow"}}}} secret-words\n' "$id"; ask"#)),
+        ("words behind", r#"ask; printf '{"id":%s,"verdict":{"decision":"allow"}} secret-words\n' "$id"; ask"#.to_owned()),
         ("words before any question", format!("echo secret-words; ask; {allow}")),
         ("an answer before the question", format!("id=1; {allow}; ask; {allow}")),
         ("an empty line", format!("ask; echo; {allow}")),
