@@ -1,11 +1,13 @@
 //! Both boundaries in a run on the real driver.
 
 use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use probity_contract::{
-    Cancel, Ending, Fact, Failure, FailureLane, Interceptor, Limits, MessageDenied, Point, Points,
+    BoxFuture, Cancel, Ending, Fact, Failure, FailureLane, HookVerdict, Interceptor, InterceptorName, Limits,
+    MessageDenied, Occasion, Point, Points, PolicyError,
 };
 use probity_core::{Host, Task, run_task};
 use probity_testkit::{MemoryJournal, ScriptedModel, Turn, fake_token, principal, run_id};
@@ -168,4 +170,62 @@ async fn a_child_dies_with_a_run_that_is_cancelled_while_it_is_asked() {
     let (finished, ()) = in_time(async { tokio::join!(run_task(task, run_id("run"), host), asked) }).await;
     assert_eq!(finished.unwrap().ending, Ending::Cancelled);
     assert!(is_gone(&file));
+}
+
+/// One whose question, when it is taken back, takes its time to be gone, as the end of a child may.
+struct SlowToGo {
+    name: InterceptorName,
+    asked: Cancel,
+    goes: Arc<Mutex<Option<Going>>>,
+}
+
+/// Goes when the run has returned, which it must not wait for, or after a while.
+struct Going {
+    returned: Receiver<()>,
+    gone_first: Sender<bool>,
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        let went = self.returned.recv_timeout(Duration::from_millis(20));
+        self.gone_first.send(went.is_err()).unwrap();
+    }
+}
+
+impl Interceptor for SlowToGo {
+    fn name(&self) -> &InterceptorName {
+        &self.name
+    }
+
+    fn points(&self) -> Points {
+        Points::one(Point::Input)
+    }
+
+    fn intercept<'a>(
+        &'a self,
+        _occasion: Occasion,
+        _cancel: &'a Cancel,
+    ) -> BoxFuture<'a, Result<HookVerdict, PolicyError>> {
+        Box::pin(async move {
+            let _going = self.goes.lock().unwrap().take();
+            self.asked.fire();
+            std::future::pending().await
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_returns_after_the_questions_of_its_interceptors_are_gone() {
+    let (has_returned, returned) = channel();
+    let (gone_first, order) = channel();
+    let host = Host::new(Box::new(MemoryJournal::new()));
+    let goes = Arc::new(Mutex::new(Some(Going { returned, gone_first })));
+    let guard = SlowToGo { name: name(), asked: host.cancel.clone(), goes };
+    let task = Task::new(Arc::new(ScriptedModel::new([Turn::text("fine")])), principal("ada"), "hello")
+        .interceptor(Arc::new(guard));
+    let finished = in_time(run_task(task, run_id("run"), host)).await.unwrap();
+    // Nobody listens any more where all is as it should be.
+    let _gone = has_returned.send(());
+    assert_eq!(finished.ending, Ending::Cancelled);
+    assert!(order.recv_timeout(Duration::from_secs(60)).unwrap(), "the run returned first");
 }
