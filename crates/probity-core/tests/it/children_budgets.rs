@@ -154,7 +154,7 @@ async fn a_child_has_the_time_that_is_left_and_not_that_of_a_tool() {
     assert_eq!(played.finished.ending, Ending::LimitReached { limit: LimitKind::WallTime });
 }
 
-/// What came of one task of several.
+/// How a task ended and what it spent, or why it did not come back.
 type Had = Result<(Ending, Spending), String>;
 
 /// A tool of its own that starts several tasks in one call, and what came of them.
@@ -163,7 +163,7 @@ pub(crate) struct Foreman {
     wants: Allowance,
     profiles: Vec<ChildProfile>,
     pub(crate) ceilings: Arc<Mutex<Vec<Arc<Ceiling>>>>,
-    had: Arc<Mutex<Vec<Had>>>,
+    pub(crate) had: Arc<Mutex<Vec<Had>>>,
     leaves: Option<probity_contract::Cancel>,
 }
 
