@@ -93,6 +93,15 @@ impl PartId {
     pub fn of(text: &str) -> Self {
         Self(*blake3::hash(text.as_bytes()).as_bytes())
     }
+
+    /// The id of the JSON text of a value, which is not made for it.
+    #[must_use]
+    pub fn of_json(value: &Value) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        // A value always has a JSON text, and the hasher takes everything.
+        let _written = serde_json::to_writer(&mut hasher, value);
+        Self(*hasher.finalize().as_bytes())
+    }
 }
 
 impl fmt::Display for PartId {

@@ -120,7 +120,7 @@ fn ours(
     let resolved_by = (row.resolved_by == Some(Resolved::Approval)).then_some("approval");
     json!({
         "proceeds": upshot.proceeds,
-        "target": if upshot.proceeds { upshot.target.clone() } else { Value::Null },
+        "target": if upshot.proceeds { upshot.target().clone() } else { Value::Null },
         "decision": verdict.decision().name(),
         "reason": verdict.reason(),
         "approvable": verdict.is_approvable(),

@@ -100,7 +100,7 @@ fn evaluating_only_changes_nothing_and_asks_nobody() {
         let answers = [put("$target.url", json!("safe")), ask("r")];
         let upshot = said(&trial, &answers, |_| panic!("nobody is asked"));
         assert!(upshot.proceeds && !upshot.is_changed && !upshot.verdict.permits(), "{profile:?}");
-        assert_eq!(upshot.target, arguments());
+        assert_eq!(*upshot.target(), arguments());
         assert_eq!(upshot.row.input_identity, upshot.row.enforced_identity);
         let invalid = said(&trial, &[put("$target.not.there", json!(1)), allow()], nobody);
         assert!(invalid.proceeds && !invalid.verdict.permits(), "{profile:?}");
@@ -124,7 +124,7 @@ fn each_sees_what_the_ones_before_have_changed_and_in_parallel_nobody_does() {
         assert_eq!((&seen[&0], &seen[&1]), (&arguments()["url"], &second), "{profile:?}");
         assert_eq!(upshot.proceeds, profile != Profile::Unanimous);
         if upshot.proceeds {
-            assert_eq!(upshot.target, json!({"url": "safe", "n": 1}));
+            assert_eq!(*upshot.target(), json!({"url": "safe", "n": 1}));
             assert_ne!(upshot.row.input_identity, upshot.row.enforced_identity);
             assert_ne!(upshot.row.before, upshot.row.after);
         }
@@ -233,7 +233,7 @@ fn approvers_do_not_see_what_is_redacted_for_them_and_nobody_is_asked_at_the_end
         approve(consultation, json!({"decision": "allow"}))
     });
     assert!(upshot.proceeds);
-    assert_eq!(upshot.target, arguments());
+    assert_eq!(*upshot.target(), arguments());
     let end = Scene::AgentShutdown { reason: "completed" }.stage(envelope());
     let upshot = drive(&redacting, end, |_, _| ask("r"), |_| panic!("nobody is asked"));
     assert!(upshot.verdict.is_approvable() && upshot.row.resolved_by.is_none());
@@ -255,7 +255,7 @@ fn a_function_of_the_deployment_names_contexts_and_one_that_fails_stops_everythi
     });
     assert!(upshot.proceeds);
     assert_eq!(upshot.row.input_identity, Some(format!("mine:{}", arguments())));
-    assert_eq!(upshot.row.enforced_identity, Some(format!("mine:{}", upshot.target)));
+    assert_eq!(upshot.row.enforced_identity, Some(format!("mine:{}", upshot.target())));
     let upshot = drive(&named("broken"), call(arguments()), |_, _| panic!("nobody is heard"), nobody);
     assert_eq!((upshot.proceeds, upshot.verdict.reason()), (false, Some("host_error:context_invalid")));
 }
@@ -399,7 +399,7 @@ proptest! {
         let fewer = said(&settings(composition, answers.len()), &answers, approving);
         let more = said(&settings(composition, more.len()), &more, approving);
         prop_assert_eq!(fewer.proceeds, more.proceeds);
-        prop_assert_eq!(fewer.target, more.target);
+        prop_assert_eq!(fewer.target(), more.target());
         prop_assert_eq!(fewer.verdict.reason(), more.verdict.reason());
     }
 }

@@ -4,7 +4,8 @@
 //! name. A context that two readers could understand differently, or that misses a member, has none.
 
 use probity_contract::{Digest, HostError, Point, canonical_bytes};
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 /// Nesting of a context.
 pub(super) const CONTEXT_DEPTH_MAX: usize = 128;
@@ -48,8 +49,8 @@ const fn listed_at(point: Point) -> &'static [Listed] {
 /// `ContextInvalid` where it misses a member, holds a number that loses digits in other readers, or is nested too deeply.
 pub(super) fn jcs_sha256(point: Point, context: &Value) -> Result<String, HostError> {
     check(point, context)?;
-    let listed = projection(point, context);
-    check_domain(&listed)?;
+    let listed = Listing(projection(point, context));
+    listed.values().try_for_each(|(value, depth)| check_below(value, depth))?;
     let bytes = canonical_bytes(&listed).map_err(|_| HostError::ContextInvalid)?;
     Ok(format!("sha256:{}", Digest::of_content(&bytes)))
 }
@@ -73,24 +74,64 @@ pub(super) fn check(point: Point, context: &Value) -> Result<(), HostError> {
     if is_whole { Ok(()) } else { Err(HostError::ContextInvalid) }
 }
 
-fn projection(point: Point, context: &Value) -> Value {
+/// The members of a context that count. The context itself may be as long as a window, so nothing of it is copied.
+struct Listing<'a>(Vec<(&'static str, Picked<'a>)>);
+
+enum Picked<'a> {
+    Whole(&'a Value),
+    Some(Vec<(&'a str, &'a Value)>),
+}
+
+fn projection(point: Point, context: &Value) -> Vec<(&'static str, Picked<'_>)> {
     let pick = |(name, inner): &Listed| {
         let value = context.get(name)?;
-        let value = match value.as_object().filter(|_| !inner.is_empty()) {
+        let picked = match value.as_object().filter(|_| !inner.is_empty()) {
             Some(members) => {
                 let counts = |(name, _): &(&String, &Value)| inner.contains(&name.as_str());
-                members.iter().filter(counts).map(|(name, value)| (name.clone(), value.clone())).collect()
+                Picked::Some(
+                    members.iter().filter(counts).map(|(name, value)| (name.as_str(), value)).collect(),
+                )
             }
-            None => value.clone(),
+            None => Picked::Whole(value),
         };
-        Some(((*name).to_owned(), value))
+        Some((*name, picked))
     };
-    Value::Object(EVERYWHERE.iter().chain(listed_at(point)).filter_map(pick).collect::<Map<_, _>>())
+    EVERYWHERE.iter().chain(listed_at(point)).filter_map(pick).collect()
+}
+
+impl Listing<'_> {
+    /// The values that count, each with how deep it stands.
+    fn values(&self) -> impl Iterator<Item = (&Value, usize)> {
+        self.0.iter().flat_map(|(_, picked)| match picked {
+            Picked::Whole(value) => vec![(*value, 2)],
+            Picked::Some(members) => members.iter().map(|(_, value)| (*value, 3)).collect(),
+        })
+    }
+}
+
+impl Serialize for Listing<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, picked)| (name, picked)))
+    }
+}
+
+impl Serialize for Picked<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Whole(value) => value.serialize(serializer),
+            Self::Some(members) => serializer.collect_map(members.iter().copied()),
+        }
+    }
 }
 
 /// Whether all readers understand the value alike. Not recursive: it is what keeps those that are from going too deep.
 pub(super) fn check_domain(value: &Value) -> Result<(), HostError> {
-    let mut left = vec![(value, 1_usize)];
+    check_below(value, 1)
+}
+
+/// The same, of a value that stands so deep.
+fn check_below(value: &Value, depth: usize) -> Result<(), HostError> {
+    let mut left = vec![(value, depth)];
     while let Some((value, depth)) = left.pop() {
         if depth > CONTEXT_DEPTH_MAX || value.as_number().is_some_and(loses_digits) {
             return Err(HostError::ContextInvalid);

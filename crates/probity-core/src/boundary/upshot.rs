@@ -1,7 +1,7 @@
 //! What follows from a fold.
 
 use probity_contract::{
-    Enforcement, HookVerdict, HostError, Intercepted, InterceptorName, PartId, Point, VerdictRow,
+    Enforcement, HookVerdict, HostError, Intercepted, InterceptorName, Occasion, PartId, Point, VerdictRow,
 };
 use serde_json::Value;
 
@@ -18,18 +18,23 @@ pub(crate) struct Upshot {
     pub(crate) proceeds: bool,
     /// Whether it goes on with something else than came.
     pub(crate) is_changed: bool,
-    /// With what.
-    pub(crate) target: Value,
-    /// The JSON of what came, of which the row has the digest.
-    pub(crate) before: String,
-    /// The JSON of what there is after it.
-    pub(crate) after: String,
+    /// What came. The row has the digest of its target's JSON.
+    pub(crate) before: Occasion,
+    /// What there is after it.
+    pub(crate) now: Occasion,
     /// The verdict with all that it says.
     pub(crate) verdict: HookVerdict,
     /// Whose it is.
     pub(crate) interceptor: Option<InterceptorName>,
     /// The row for the record. Which call and item it is about is the run's to say.
     pub(crate) row: Intercepted,
+}
+
+impl Upshot {
+    /// With what it goes on.
+    pub(crate) fn target(&self) -> &Value {
+        self.now.target()
+    }
 }
 
 impl Fold {
@@ -40,8 +45,8 @@ impl Fold {
         let withheld = self.withheld(&combined.verdict);
         let verdict = without(&withheld, &combined.verdict);
         let proceeds = settings.mode == Enforcement::EvaluateOnly || verdict.permits();
-        let text = |value: &Value| value.to_string();
-        let (before, after) = (text(self.before.target()), text(self.now.target()));
+        let before = PartId::of_json(self.before.target());
+        let after = if self.is_changed { PartId::of_json(self.now.target()) } else { before };
         let context = self.before.context();
         let row = Intercepted {
             point,
@@ -61,16 +66,16 @@ impl Fold {
                 .then(|| self.said.iter().any(|hearing| !matches!(hearing, Hearing::Said(_)))),
             resolved_by: self.resolved_by,
             registered: u32::try_from(self.order.len()).unwrap_or(u32::MAX),
-            before: PartId::of(&before),
-            after: PartId::of(&after),
+            before,
+            after,
             input_identity: self.input_identity.clone(),
             enforced_identity: self.enforced_identity.clone(),
             identity_provider: settings.identity.name().map(str::to_owned),
         };
         let interceptor = combined.position.and_then(|position| self.name_at(settings, position)).cloned();
         let is_changed = self.is_changed;
-        let target = self.now.target().clone();
-        Some(Upshot { proceeds, is_changed, target, before, after, verdict, interceptor, row })
+        let (before, now) = (self.before, self.now);
+        Some(Upshot { proceeds, is_changed, before, now, verdict, interceptor, row })
     }
 
     /// What no reason may repeat: what was refused, or has something else in its place now.

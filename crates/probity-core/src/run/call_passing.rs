@@ -71,7 +71,7 @@ impl Run {
         let Looking { fold, rounds, tool, mut arguments } = looking;
         let Some(mut upshot) = fold.finish(&self.state.spec.boundary) else { return };
         if upshot.is_changed && upshot.proceeds {
-            match self.schemas.check_arguments(&tool, &upshot.target.to_string()) {
+            match self.schemas.check_arguments(&tool, &upshot.target().to_string()) {
                 Ok(changed) => arguments = changed,
                 Err(_) => upshot.refuse(HostError::TransformInvalid),
             }
@@ -117,7 +117,7 @@ impl Run {
         self.record_row(&upshot, Some(id), None);
         let settled = match (upshot.proceeds, upshot.is_changed) {
             (true, false) => settled,
-            (true, true) => Settled { text: text_of(&upshot.target).into(), ..settled },
+            (true, true) => Settled { text: text_of(upshot.target()).into(), ..settled },
             (false, _) => {
                 let by = upshot.interceptor.as_ref().map(InterceptorName::as_str);
                 let text = Arc::from(words::withheld(by, &reason_of(&upshot)).as_str());

@@ -357,7 +357,7 @@ impl Run {
 
     fn passed_window(&mut self, mut upshot: Upshot) {
         if upshot.is_changed && upshot.proceeds {
-            match messages::changed_items(&self.state.window, &upshot.target) {
+            match messages::changed_items(&self.state.window, upshot.target()) {
                 Ok(changed) => changed.into_iter().for_each(|(at, content)| self.replace_item(at, content)),
                 Err(NotMessages) => upshot.refuse(HostError::TransformInvalid),
             }
@@ -371,7 +371,7 @@ impl Run {
     }
 
     fn passed_message(&mut self, mut upshot: Upshot, first: FirstItem) {
-        let text = upshot.target.get("content").and_then(Value::as_str).map(Arc::from);
+        let text = upshot.target().get("content").and_then(Value::as_str).map(Arc::from);
         if text.is_none() {
             upshot.refuse(HostError::TransformInvalid);
         }
@@ -405,7 +405,7 @@ impl Run {
 
     fn passed_reply(&mut self, mut upshot: Upshot, mut arrived: Arrived) {
         if upshot.is_changed && upshot.proceeds {
-            match messages::changed_reply(&arrived.reply, &upshot.target) {
+            match messages::changed_reply(&arrived.reply, upshot.target()) {
                 Ok(reply) => arrived.reply = reply,
                 Err(NotMessages) => upshot.refuse(HostError::TransformInvalid),
             }
@@ -422,7 +422,7 @@ impl Run {
     fn passed_answer(&mut self, mut upshot: Upshot, mut arrived: Arrived) {
         if upshot.is_changed && upshot.proceeds {
             // Reasoning and a provider's own forms may say what was taken out; nothing of them is needed behind an answer.
-            match upshot.target.get("content").and_then(Value::as_str) {
+            match upshot.target().get("content").and_then(Value::as_str) {
                 Some(text) => arrived.reply.parts = vec![ReplyPart::text(text)],
                 None => upshot.refuse(HostError::TransformInvalid),
             }
@@ -453,10 +453,10 @@ impl Run {
     ) {
         let ledger = &mut self.state.ledger;
         if upshot.is_changed || !upshot.proceeds {
-            ledger.part(&upshot.before);
+            ledger.part(&upshot.before.target().to_string());
         }
         if upshot.is_changed && upshot.proceeds {
-            ledger.part(&upshot.after);
+            ledger.part(&upshot.target().to_string());
         }
         let row = Intercepted { call, model_call, ..upshot.row.clone() };
         ledger.fact(Fact::Intercepted(Box::new(row)));
@@ -490,6 +490,7 @@ impl Run {
         let rest = match reply_text(parts) {
             _ if !looked_at => String::new(),
             // One that does not go on from what is out was changed, and stands for itself.
+            text if is_out.is_empty() => text,
             text => text.strip_prefix(is_out).map(str::to_owned).unwrap_or(text),
         };
         self.release_text(call, rest, true);
