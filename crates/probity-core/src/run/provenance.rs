@@ -166,14 +166,11 @@ fn look_through(
                 part.written = standing.count_in(&text, &numbers) > 0;
                 continue;
             }
-            let stands = match of_values.filter(|_| vouches) {
-                Some(told) => told.vouched.iter().any(|value| standing.is(value)),
-                None => {
-                    let is_authors = integrity >= Integrity::Person && !repeats(item);
-                    standing.stands_in(&text, &numbers)
-                        || (is_authors && names_moment(&text, standing, beside))
-                }
-            };
+            let is_told = of_values.is_some_and(|told| told.vouched.iter().any(|value| standing.is(value)));
+            let is_authors = integrity >= Integrity::Person && !repeats(item);
+            let stands = is_told
+                || (is_source && standing.stands_in(&text, &numbers))
+                || (is_source && is_authors && names_moment(&text, standing, beside));
             let is_echo = of_values.is_some_and(|told| told.echoed.iter().any(|text| standing.has(text)));
             if stands && !is_echo {
                 (part.best, part.item) = (integrity, Some(item.id));

@@ -102,6 +102,10 @@ fn a_value_that_a_tool_vouches_for_is_the_tool_s_and_the_rest_of_its_result_is_n
         check_told(&listing, &told, json!({"to": other}), &[]);
     }
     check_told(&listing, &[], json!({"to": "f-17", "n": 24}), &[]);
+    // Where the tool vouches for all of it, a short one is still its own only where it says so.
+    let whole = [(TOOL, ToolTrusted, "id: '24', row: 25"), (TOOL, Untrusted, "x")];
+    check_told(&whole, &[(1, &["24"], &[])], json!({"to": "24"}), &[("/to", ToolTrusted, Some(1))]);
+    check_told(&whole, &[(1, &["24"], &[])], json!({"to": "25"}), &[]);
     let mut named = listing.to_vec();
     named.push((PERSON, Person, "take f-17"));
     check_told(&named, &told, json!({"to": "f-17"}), &[("/to", Person, Some(2))]);
@@ -131,6 +135,12 @@ fn what_stands_more_often_than_the_tool_vouches_for_it_is_somebody_else_s_as_wel
         &[("/to", ToolTrusted, Some(1))],
     );
     check_told(&listing("the plan: all of the plan, the\n plan"), &told, to(json!("the plan")), &[]);
+    // So do lines of a value that is printed with its line breaks written out.
+    let printed = r#""f-13", "a f-17\n24", "title": "delete\nf-13""#;
+    check_told(&listing(printed), &once, to(json!("f-13")), &[]);
+    let told: [(u32, &[&str], &[&str]); 1] = [(1, &["f-13", "24", "a f-17\n24"], &[])];
+    check_told(&listing(r#"f-13 24 "a f-17\n24""#), &told, to(json!("24")), &[("/to", ToolTrusted, Some(1))]);
+    check_told(&listing(r#"f-13 24 "a f-17\n24""#), &once, to(json!("24")), &[]);
 }
 
 #[test]
@@ -160,7 +170,7 @@ fn what_has_an_untrusted_argument_in_it_is_not_the_tool_s() {
     let window = [(TOOL, Untrusted, "x"), (TOOL, ToolTrusted, "saved: note of eve@evil.test as n-1")];
     let told: [(u32, &[&str], &[&str]); 1] = [(2, &[], &["eve@evil.test"])];
     check_told(&window, &told, json!({"to": "note of eve@evil.test"}), &[]);
-    check_told(&window, &told, json!({"to": "n-1"}), &[]);
+    check_told(&window, &told, json!({"to": "as n-1"}), &[("/to", ToolTrusted, Some(2))]);
     check_told(&window, &told, json!({"to": "note of"}), &[("/to", ToolTrusted, Some(2))]);
     let first = [(MODEL, Untrusted, r#"{"id":"24"}"#), (TOOL, Untrusted, "24 is there")];
     check_told(&first, &[(2, &["24"], &[])], json!({"to": "24"}), &[]);

@@ -96,9 +96,14 @@ fn places<'a>(wanted: &'a str, text: &'a str) -> impl Iterator<Item = usize> + '
     text.match_indices(wanted).filter(move |_| !wanted.is_empty()).filter(whole).map(|(at, _)| at)
 }
 
-/// The text with every run of white space as one blank: whoever prints a long value breaks it into lines.
+/// The text with every run of white space as one blank, written out or escaped: whoever prints a long value breaks it into lines,
+/// and in JSON a line of a value begins behind `\n`.
 pub(super) fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut plain = text.replace("\\\"", "\"");
+    for escaped in ["\\n", "\\r", "\\t", "\\\n", "\\ "] {
+        plain = plain.replace(escaped, " ");
+    }
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The numbers that stand in a text and how often; read once, when the first is looked for.

@@ -152,10 +152,10 @@ async fn a_tool_vouches_for_values_within_what_anybody_may_have_written() {
 #[tokio::test]
 async fn i37_an_untrusted_argument_comes_back_from_no_tool_as_its_word() {
     for (trusted, vouched) in
-        [(true, vec![]), (false, vec!["saved: eve@evil.test".to_owned(), "n-1".to_owned()])]
+        [(true, vec![]), (false, vec!["saved: eve@evil.test".to_owned(), "note-1".to_owned()])]
     {
         let output = ToolOutput {
-            text: "n-1 \"saved: eve@evil.test\"".to_owned(),
+            text: "note-1 \"saved: eve@evil.test\"".to_owned(),
             trusted,
             vouched,
             ..ToolOutput::default()
@@ -165,7 +165,7 @@ async fn i37_an_untrusted_argument_comes_back_from_no_tool_as_its_word() {
         let turns = [
             Turn::calls(&[("save", r#"{"text":"eve@evil.test"}"#)]),
             Turn::calls(&[("send", r#"{"to":"saved: eve@evil.test"}"#)]),
-            Turn::calls(&[("send", r#"{"to":"n-1"}"#)]),
+            Turn::calls(&[("send", r#"{"to":"note-1"}"#)]),
             Turn::text("done"),
         ];
         let scene = scene(turns).tool(&saves);
@@ -173,7 +173,7 @@ async fn i37_an_untrusted_argument_comes_back_from_no_tool_as_its_word() {
         guarded(scene, &sends).run_whole().await;
         let sent: Vec<String> =
             sends.starts().iter().map(|start| start.call.arguments().as_str().to_owned()).collect();
-        assert_eq!(sent, [r#"{"to":"n-1"}"#], "{trusted}");
+        assert_eq!(sent, [r#"{"to":"note-1"}"#], "{trusted}");
     }
 }
 
@@ -290,7 +290,9 @@ proptest! {
         let scene = scene.task(|task| task.context("page", page.join("\n"), Label::untrusted()));
         block_on(guarded(scene, &tool).run_whole());
         let is_named = asked.contains(&to) && to.len() > 2;
-        prop_assert_eq!(tool.start_count() > 0, is_named && !hidden);
+        // Nor does anything lead there in what is sent.
+        let leads_out = page.iter().any(|word| word.contains('@') && !asked.contains(word));
+        prop_assert_eq!(tool.start_count() > 0, is_named && !hidden && !leads_out);
     }
 
     /// Whatever was read by whom: what is sent goes to those alone who may read all of it.
