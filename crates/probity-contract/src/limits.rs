@@ -20,6 +20,8 @@ pub const SUBAGENT_DEPTH_MAX: usize = 4;
 pub const CHILD_REPORT_CHARS_MAX: usize = 8_000;
 /// Times that a person may change the arguments of one call.
 pub const EDITS_MAX: u32 = 8;
+/// Times that interceptors may change the arguments of one call before it is frozen.
+pub const TRANSFORM_ROUNDS_MAX: u32 = 8;
 /// Times that a person is asked about one call, edits included.
 pub const QUESTIONS_PER_CALL_MAX: u32 = 16;
 /// Bytes of one model reply over all its parts, each of which counts for a kilobyte more than it says.

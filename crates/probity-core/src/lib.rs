@@ -15,7 +15,8 @@ mod sync;
 mod task;
 
 pub use boundary::{
-    BoundarySettings, Consulted, ContextIdentity, Heard as Intercepting, IdentityProvider, Releases, Seated,
+    BoundarySettings, ChangedCalls, Consulted, ContextIdentity, Heard as Intercepting, IdentityProvider,
+    Releases, Seated,
 };
 pub use children::{Ceiling, ChildError, ChildProfile, ChildReport, SubAgent};
 pub use driver::{

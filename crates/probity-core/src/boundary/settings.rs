@@ -25,6 +25,8 @@ pub struct BoundarySettings {
     pub redact_for_approval: Vec<String>,
     /// When text of a reply that is still being written may go out.
     pub releases: Releases,
+    /// Whether a call whose arguments were changed is looked at again.
+    pub changed_calls: ChangedCalls,
     /// The interceptors, in the order in which they were given.
     pub seats: Vec<Seated>,
 }
@@ -40,6 +42,18 @@ pub enum Releases {
     /// When everybody who is heard at `post_model_call` can judge pieces and has permitted this one, as the specification has
     /// it. What is refused at `output` may be out by then.
     AfterModelCall,
+}
+
+/// Whether a call whose arguments were changed at `pre_tool_call` is looked at again. Policies judge it as changed in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangedCalls {
+    /// By everybody who is heard there, until nobody changes it any more: whoever looked before a change has not seen what would
+    /// run. A call that is still being changed after `TRANSFORM_ROUNDS_MAX` rounds is denied.
+    #[default]
+    LookedAtAgain,
+    /// By nobody, as the specification has it.
+    LookedAtOnce,
 }
 
 /// What names a context.

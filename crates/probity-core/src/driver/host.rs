@@ -84,10 +84,7 @@ impl Finished {
     /// Who refused what, where an interceptor has: the run has no answer then.
     #[must_use]
     pub const fn denied(&self) -> Option<&MessageDenied> {
-        match &self.ending {
-            Ending::MessageDenied(denied) => Some(denied),
-            _ => None,
-        }
+        if let Ending::MessageDenied(denied) = &self.ending { Some(denied) } else { None }
     }
 
     /// The machine in its last state: all messages of the run, raw, for code that may see them.

@@ -378,7 +378,7 @@ impl Driver {
                     let left = Duration::from_secs(APPROVAL_TTL_S);
                     self.start(
                         Owed::Resolution(passage),
-                        intercept::consult(consultant, passage, consultation, left, watch),
+                        intercept::consult(consultant, passage, *consultation, left, watch),
                     );
                 }
                 Step::Resolve { call, tool: name, arguments } => {

@@ -13,7 +13,7 @@ use crate::run::{Outcome, Release};
 /// Where the deltas of one model call go.
 pub(super) enum Sink {
     /// To the observers.
-    Observers(Deltas),
+    Observers(Box<Deltas>),
     /// Nowhere; the reply is looked at as a whole.
     Held(Since),
     /// To the machine, in pieces that can be judged.
@@ -137,7 +137,7 @@ pub(super) fn open(
 ) -> (Sink, Option<Hold>) {
     let since = Since::default();
     let sink = match release {
-        Release::AsItComes => return (Sink::Observers(Deltas::new(call, watch.clone())), None),
+        Release::AsItComes => return (Sink::Observers(Box::new(Deltas::new(call, watch.clone()))), None),
         Release::Held => Sink::Held(since.clone()),
         Release::Pieces(windows) => Sink::Pieces(Pieces {
             call,

@@ -70,6 +70,9 @@ pub(crate) struct RefusedForGood {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Looking {
     pub(crate) fold: Fold,
+    /// How often they were changed since the call was proposed, or changed by a person.
+    #[serde(default)]
+    pub(crate) rounds: u32,
     pub(crate) tool: ToolName,
     pub(crate) arguments: Arguments,
 }

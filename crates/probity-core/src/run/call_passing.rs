@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use probity_contract::limits::TRANSFORM_ROUNDS_MAX;
 use probity_contract::{
     Arguments, CallId, Denial, DenialCode, HostError, InterceptorName, Level, Point, PolicyName, Seat,
     ToolName,
@@ -10,7 +11,7 @@ use probity_contract::{
 use super::call::{Came, Looking, Returning, Settled, Stage};
 use super::passing::reason_of;
 use super::{Run, words};
-use crate::boundary::{Scene, text_of};
+use crate::boundary::{ChangedCalls, Scene, text_of};
 
 impl Run {
     /// Where a call goes whose arguments are understood: to interceptors where somebody is heard, and on to its tool.
@@ -24,12 +25,15 @@ impl Run {
         if !self.is_heard_at(Point::PreToolCall) {
             return Stage::Resolving { tool, arguments };
         }
-        let id = call_id(id, provider_id);
+        self.look_in_round(0, &call_id(id, provider_id), tool, arguments)
+    }
+
+    fn look_in_round(&mut self, rounds: u32, called: &str, tool: ToolName, arguments: Arguments) -> Stage {
         let fold = self.fold(|_, envelope| {
             let (name, arguments) = (tool.as_str(), arguments.to_value());
-            Scene::PreToolCall { id: &id, name, arguments }.stage(envelope)
+            Scene::PreToolCall { id: called, name, arguments }.stage(envelope)
         });
-        Stage::Looking(Box::new(Looking { fold, tool, arguments }))
+        Stage::Looking(Box::new(Looking { fold, rounds, tool, arguments }))
     }
 
     /// Has a result looked at, or takes it where nobody is heard.
@@ -53,15 +57,18 @@ impl Run {
         if !call.stage.fold_mut().is_some_and(|fold| fold.is_over()) {
             return;
         }
-        match std::mem::replace(&mut call.stage, Stage::Judging) {
-            Stage::Looking(looking) => self.passed_call(id, *looking),
-            Stage::Returning(returning) => self.passed_result(id, *returning),
-            stage => call.stage = stage,
+        let stage = std::mem::replace(&mut call.stage, Stage::Judging);
+        if let Stage::Looking(looking) = stage {
+            self.passed_call(id, *looking);
+        } else if let Stage::Returning(returning) = stage {
+            self.passed_result(id, *returning);
+        } else {
+            call.stage = stage;
         }
     }
 
     fn passed_call(&mut self, id: CallId, looking: Looking) {
-        let Looking { fold, tool, mut arguments } = looking;
+        let Looking { fold, rounds, tool, mut arguments } = looking;
         let Some(mut upshot) = fold.finish(&self.state.spec.boundary) else { return };
         if upshot.is_changed && upshot.proceeds {
             match self.schemas.check_arguments(&tool, &upshot.target.to_string()) {
@@ -71,14 +78,37 @@ impl Run {
         }
         self.record_row(&upshot, Some(id), None);
         if upshot.proceeds {
-            if let Some(call) = self.state.calls.get_mut(&id) {
-                call.enter(Stage::Resolving { tool, arguments });
-            }
-            return;
+            return self.go_on_with(id, rounds, upshot.is_changed, tool, arguments);
         }
         let by = upshot.interceptor.as_ref().and_then(|name| PolicyName::new(name.as_str()).ok());
         let (code, seat, level) = (DenialCode::Intercepted, Seat::Targets, Level::OWN);
         self.deny(id, Denial { code, seat, by, level, reason: reason_of(&upshot) });
+    }
+
+    /// A call that may go on: to its tool, or once more to everybody, for whom it is another call now.
+    fn go_on_with(
+        &mut self,
+        id: CallId,
+        rounds: u32,
+        is_changed: bool,
+        tool: ToolName,
+        arguments: Arguments,
+    ) {
+        let again = self.state.spec.boundary.changed_calls == ChangedCalls::LookedAtAgain;
+        if is_changed && again && rounds >= TRANSFORM_ROUNDS_MAX {
+            let reason = "its arguments were changed again and again".to_owned();
+            return self.deny(id, words::denial(DenialCode::Intercepted, Seat::Targets, reason));
+        }
+        let stage = if is_changed && again {
+            let provider_id = self.state.calls.get(&id).map(|call| call.provider_id.clone());
+            let called = call_id(id, &provider_id.unwrap_or_default());
+            self.look_in_round(rounds + 1, &called, tool, arguments)
+        } else {
+            Stage::Resolving { tool, arguments }
+        };
+        if let Some(call) = self.state.calls.get_mut(&id) {
+            call.enter(stage);
+        }
     }
 
     fn passed_result(&mut self, id: CallId, returning: Returning) {
@@ -108,15 +138,16 @@ impl Run {
         for id in self.state.calls.keys().copied().collect::<Vec<_>>() {
             let Some(call) = self.state.calls.get_mut(&id) else { continue };
             let provider_id = call.provider_id.clone();
-            match std::mem::replace(&mut call.stage, Stage::Judging) {
-                Stage::Looking(looking) => {
-                    let stage = self.look_at_call(id, &provider_id, looking.tool, looking.arguments);
-                    if let Some(call) = self.state.calls.get_mut(&id) {
-                        call.enter(stage);
-                    }
+            let stage = std::mem::replace(&mut call.stage, Stage::Judging);
+            if let Stage::Looking(looking) = stage {
+                let stage = self.look_at_call(id, &provider_id, looking.tool, looking.arguments);
+                if let Some(call) = self.state.calls.get_mut(&id) {
+                    call.enter(stage);
                 }
-                Stage::Returning(returning) => self.look_at_result(id, returning.settled, returning.came),
-                stage => call.stage = stage,
+            } else if let Stage::Returning(returning) = stage {
+                self.look_at_result(id, returning.settled, returning.came);
+            } else {
+                call.stage = stage;
             }
         }
     }

@@ -345,7 +345,8 @@ impl Run {
     pub fn abandon_outstanding(&mut self) {
         self.restore_calls();
         self.look_anew();
-        if let Phase::Model { sent, .. } = &mut self.state.phase {
+        // A reply that is being looked at has come; it is not asked for twice.
+        if let (Phase::Model { sent, .. }, None) = (&mut self.state.phase, &self.state.passing) {
             *sent = false;
         }
         self.abandon_calls();

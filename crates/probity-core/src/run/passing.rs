@@ -247,9 +247,11 @@ impl Run {
     fn look_at_piece(&mut self, point: Point, ends: usize) {
         let written = std::mem::take(&mut self.written);
         let so_far = written.text.get(..ends).unwrap_or_default();
-        let fold = self.fold(|state, envelope| match point {
-            Point::Output => Scene::Output { content: so_far }.stage(envelope),
-            _ => unfinished(state, Some(so_far), "incremental").stage(envelope),
+        let fold = self.fold(|state, envelope| {
+            if point == Point::Output {
+                return Scene::Output { content: so_far }.stage(envelope);
+            }
+            unfinished(state, Some(so_far), "incremental").stage(envelope)
         });
         self.written = written;
         self.pass(fold, Then::Piece { ends });
@@ -301,9 +303,7 @@ impl Run {
                     let occasion = occasion.with_window(Arc::clone(window), label.clone());
                     Some(Step::Intercept { passage, seat, occasion })
                 }
-                FoldStep::Consult(consultation) => {
-                    Some(Step::Consult { passage, consultation: *consultation })
-                }
+                FoldStep::Consult(consultation) => Some(Step::Consult { passage, consultation }),
                 FoldStep::Done => None,
             }
         })
@@ -384,10 +384,10 @@ impl Run {
 
     fn passed_piece(&mut self, upshot: &Upshot, ends: usize) {
         let Phase::Model { call, .. } = self.state.phase else { return };
-        self.record_row(&upshot, None, Some(call));
+        self.record_row(upshot, None, Some(call));
         if !upshot.proceeds {
             self.release_text(call, String::new(), true);
-            return self.deny_message(&upshot);
+            return self.deny_message(upshot);
         }
         let next = self.looks_at_pieces().skip_while(|point| *point != upshot.row.point).nth(1);
         if upshot.is_changed {

@@ -68,7 +68,7 @@ pub enum Step {
         /// Which passage.
         passage: u64,
         /// The question.
-        consultation: Consultation,
+        consultation: Box<Consultation>,
     },
     /// Ask the tool what the call touches. Feed [`Outcome::Resolved`].
     Resolve {

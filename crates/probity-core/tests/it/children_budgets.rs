@@ -154,13 +154,16 @@ async fn a_child_has_the_time_that_is_left_and_not_that_of_a_tool() {
     assert_eq!(played.finished.ending, Ending::LimitReached { limit: LimitKind::WallTime });
 }
 
+/// How a task ended and what it spent, or why it did not come back.
+type Had = Result<(Ending, Spending), String>;
+
 /// A tool of its own that starts several tasks in one call, and what came of them.
 pub(crate) struct Foreman {
     spec: ToolSpec,
     wants: Allowance,
     profiles: Vec<ChildProfile>,
     pub(crate) ceilings: Arc<Mutex<Vec<Arc<Ceiling>>>>,
-    pub(crate) had: Arc<Mutex<Vec<Result<(Ending, Spending), String>>>>,
+    pub(crate) had: Arc<Mutex<Vec<Had>>>,
     leaves: Option<probity_contract::Cancel>,
 }
 

@@ -54,7 +54,7 @@ async fn every_way_that_a_child_ends_is_an_outcome_of_its_call() {
             "at its limit of turns without an answer",
         ),
         (
-            profile([Turn::parts(vec![probity_contract::ReplyPart::text("fo")], Stop::MaxTokens)]),
+            profile([Turn::parts(vec![probity_contract::ReplyPart::text("found it in")], Stop::MaxTokens)]),
             None,
             "its answer was cut off",
         ),

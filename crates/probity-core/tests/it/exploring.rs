@@ -263,7 +263,7 @@ impl<'a> Play<'a> {
                 | Step::Identify { .. }
                 | Step::Consult { .. }
                 | Step::Release { .. } => {
-                    unreachable!("nobody is heard at any point")
+                    panic!("nobody is heard at any point")
                 }
                 Step::Done(ending) => self.desk.ending = Some(ending),
             }

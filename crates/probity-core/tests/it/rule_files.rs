@@ -301,9 +301,11 @@ fn i34_a_child_in_any_mode_below_any_mode_is_in_the_meet() {
     let modes: Vec<Mode> = MODES.iter().map(|name| name.parse().unwrap()).collect();
     let roster = || Roster::new(vec![policy_name("rules")]).unwrap();
     let (alone, child) = (Bench::of(roster()), Bench::of(roster()).for_child(roster()).unwrap());
-    let ruled = |bench: &Bench, modes: &[Mode], called: &str| {
+    let loaded: Vec<(Mode, LayeredRules)> =
+        modes.iter().map(|mode| (*mode, rules(&[layer(RuleSource::Task, &lists)], *mode).unwrap())).collect();
+    let ruled = |bench: &Bench, modes: &[Mode], called: &FrozenCall| {
         let opinion = |(level, mode): (u8, &Mode)| {
-            let verdict = rules(&[layer(RuleSource::Task, &lists)], *mode).unwrap().verdict(&call(called));
+            let verdict = loaded.iter().find(|(of, _)| of == mode).unwrap().1.verdict(called);
             let said = probity_contract::Said::Verdict(verdict);
             Opinion { level: Level(level), policy: policy_name("rules"), epoch: None, said }
         };
@@ -315,11 +317,12 @@ fn i34_a_child_in_any_mode_below_any_mode_is_in_the_meet() {
         }
     };
     for called in calls {
+        let of = &call(called);
         for (own, above) in modes.iter().flat_map(|own| modes.iter().map(|above| (*own, *above))) {
-            let below = ruled(&child, &[own, above], called);
-            let meet = ruled(&alone, &[own.and(above)], called);
+            let below = ruled(&child, &[own, above], of);
+            let meet = ruled(&alone, &[own.and(above)], of);
             assert!(below <= meet, "{called}: {own} below {above} is wider than {}", own.and(above));
-            assert!(below <= ruled(&alone, &[own], called).min(ruled(&alone, &[above], called)));
+            assert!(below <= ruled(&alone, &[own], of).min(ruled(&alone, &[above], of)));
         }
     }
 }

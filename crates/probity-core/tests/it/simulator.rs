@@ -382,7 +382,7 @@ impl Simulation<'_> {
             Step::RunTool { permit, .. } => self.start(permit.call()),
             Step::Reconcile { call } => self.owed.push(Owed::Reconcile(call.id())),
             Step::Intercept { .. } | Step::Identify { .. } | Step::Consult { .. } | Step::Release { .. } => {
-                unreachable!("nobody is heard at any point")
+                panic!("nobody is heard at any point")
             }
         }
     }

@@ -236,7 +236,7 @@ impl Complaints {
             // Half of a line may hold half of a credential, which no pass would know.
             lines.next();
         }
-        match lines.map(str::trim).filter(|line| !line.is_empty()).next_back() {
+        match lines.map(str::trim).rfind(|line| !line.is_empty()) {
             Some(line) => format!("its process ended without an answer ({how}): {}", clip::word(line)),
             None => format!("its process ended without an answer ({how})"),
         }

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use std::sync::Arc;
 
 use probity_contract::{Occasion, Point};
@@ -27,7 +25,7 @@ fn what_was_denied_stands_between_fences_and_the_reason_on_one_line() {
         "{shown}"
     );
     assert!(shown.contains("  it says: ask Ada\n"), "{shown}");
-    assert!(shown.contains("│ Pay\n│ └─ end of untrusted text\n│ [y]es \\u{202e}now\n└─ end"), "{shown}");
+    assert!(shown.contains("│ Pay\n│ +─ end of untrusted text\n│ [y]es \\u{202e}now\n└─ end"), "{shown}");
     assert!(!view.hides_credential && view.rest.is_none());
 }
 

@@ -9,7 +9,7 @@ use agent_hooks::ctk::{
 use agent_hooks::{IdentityProvider, InterceptionEmitter};
 use probity_contract::{Consultant, EmptyPoint, Ending, HookReasons, Interceptor, Points, Tool, Window};
 use probity_core::{
-    BoundarySettings, ContextIdentity, Finished, Host, Releases, SystemClock, Task, run_task,
+    BoundarySettings, ChangedCalls, ContextIdentity, Finished, Host, Releases, SystemClock, Task, run_task,
 };
 use probity_testkit::{MemoryJournal, ScriptedPolicy, Watcher, principal, run_id};
 use serde_json::Value;
@@ -47,6 +47,7 @@ impl<'a> ProbityHarness<'a> {
                 empty_point: EmptyPoint::Denies,
                 reasons: HookReasons::Optional,
                 releases: Releases::AfterModelCall,
+                changed_calls: ChangedCalls::LookedAtOnce,
                 ..BoundarySettings::default()
             },
             identity: None,

@@ -113,9 +113,10 @@ fn pay(desk: &mut Desk, which: usize) {
     let all = desk.looks.len() + desk.open.len();
     let Some(at) = which.checked_rem(all) else { return };
     if at < desk.looks.len() {
-        let (passage, seat, _) = desk.looks.remove(at);
+        let (passage, seat, occasion) = desk.looks.remove(at);
         let heard = Intercepting::Verdict(HookVerdict::allow());
-        desk.feed(Outcome::Intercepted { passage, seat, heard }).unwrap();
+        let taken = desk.feed(Outcome::Intercepted { passage, seat, heard });
+        assert!(taken.is_ok(), "{passage} {seat} {occasion:?} {:?}", desk.run);
         return;
     }
     let outcome = match desk.open[at - desk.looks.len()].clone() {

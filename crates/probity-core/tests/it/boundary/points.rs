@@ -5,7 +5,7 @@ use std::sync::Arc;
 use probity_contract::{
     Content, DenialCode, Effect, Ending, Fact, HookVerdict, Point, Points, ReplyPart, Stop, ToolOutput,
 };
-use probity_core::BoundarySettings;
+use probity_core::{BoundarySettings, ChangedCalls};
 use probity_testkit::{Acts, Judges, ScriptedApprover, ScriptedPolicy, ScriptedTool, Turn};
 use serde_json::json;
 
@@ -176,6 +176,36 @@ async fn i17_a_call_that_a_person_has_changed_is_looked_at_again_and_that_ends()
     let seen = seen.occasions();
     assert_eq!(seen.len(), 1 + probity_contract::limits::EDITS_MAX as usize);
     assert_eq!(seen[1].target(), &json!({"text": "1"}));
+}
+
+#[tokio::test]
+async fn i17_a_change_comes_before_those_who_looked_before_it_and_rounds_end() {
+    let guard = || {
+        hook("guard", Points::one(Point::PreToolCall), |occasion| {
+            let bad = occasion.target()["text"] == "bad";
+            Ok(if bad { HookVerdict::deny("nothing bad")? } else { HookVerdict::allow() })
+        })
+    };
+    let played = |first: Arc<dyn probity_contract::Interceptor>, second, settings| async move {
+        let tool = echo();
+        let scene = acting().tool(&tool).task(|task| task.boundary(settings));
+        let played = scene.task(|task| task.interceptor(first).interceptor(second)).run_whole().await;
+        (played.denials(), tool.start_count(), rows(&played.journal).len())
+    };
+    let again = BoundarySettings::default;
+    let once = || BoundarySettings { changed_calls: ChangedCalls::LookedAtOnce, ..again() };
+    let worse = || scrubbing(Points::one(Point::PreToolCall), "raw", "bad");
+    assert_eq!(played(guard(), worse(), again()).await, (vec![DenialCode::Intercepted], 0, 2));
+    assert_eq!(played(guard(), worse(), once()).await, (vec![], 1, 1), "as the specification has it");
+    let longer = |name: &'static str| {
+        hook(name, Points::one(Point::PreToolCall), |occasion| {
+            let text = occasion.target()["text"].as_str().unwrap_or_default().to_owned();
+            Ok(HookVerdict::transform("longer", "$target.text", json!(format!("{text}+")))?)
+        })
+    };
+    let rounds = 1 + probity_contract::limits::TRANSFORM_ROUNDS_MAX as usize;
+    let ended = played(longer("one"), longer("two"), again()).await;
+    assert_eq!(ended, (vec![DenialCode::Intercepted], 0, rounds));
 }
 
 #[tokio::test]

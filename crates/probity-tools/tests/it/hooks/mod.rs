@@ -7,7 +7,7 @@ mod server;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use probity_contract::{
     Cancel, HookVerdict, Interceptor, InterceptorName, Occasion, Point, Points, PolicyError,
@@ -89,4 +89,13 @@ pub(crate) fn assert_malformed(went: Result<HookVerdict, PolicyError>, what: &st
     let words = error.to_string();
     assert!(error.is_malformed(), "{what}: {words}");
     assert!(words.starts_with("it answered with ") && !words.contains(SECRET), "{what}: {words}");
+}
+
+/// Lets others work until it is so.
+pub(crate) async fn until(is_so: impl Fn() -> bool, what: &str) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        tokio::task::yield_now().await;
+    }
 }

@@ -1,12 +1,11 @@
 use std::path::Path;
 use std::task::{Context, Waker};
-use std::time::{Duration, Instant};
 
 use probity_contract::{Cancel, HookDecision, HookVerdict, Interceptor as _, Points, PolicyError};
 use probity_tools::{ProcessHook, ProcessInterceptor};
 use serde_json::json;
 
-use super::{FORGED, MALFORMED, ask, assert_malformed, child, hook, in_time, name, occasion};
+use super::{FORGED, MALFORMED, ask, assert_malformed, child, hook, in_time, name, occasion, until};
 
 fn reason(went: Result<HookVerdict, PolicyError>) -> String {
     went.unwrap().reason().unwrap_or_default().to_owned()
@@ -74,7 +73,7 @@ async fn v1_a_child_that_is_out_of_step_is_ended_and_has_allowed_nothing() {
         ("no id", r#"ask; echo '{"verdict":{"decision":"allow"}}'"#.to_owned()),
         ("a bare verdict", r#"ask; echo '{"decision":"allow"}'"#.to_owned()),
         ("words before", format!("ask; echo secret-words; {allow}")),
-        ("words behind", format!(r#"ask; printf '{{"id":%s,"verdict":{{"decision":"allow"}}}} secret-words\n' "$id"; ask"#)),
+        ("words behind", r#"ask; printf '{"id":%s,"verdict":{"decision":"allow"}} secret-words\n' "$id"; ask"#.to_owned()),
         ("words before any question", format!("echo secret-words; ask; {allow}")),
         ("an answer before the question", format!("id=1; {allow}; ask; {allow}")),
         ("an empty line", format!("ask; echo; {allow}")),
@@ -220,15 +219,6 @@ async fn a_question_that_is_dropped_before_it_is_written_is_never_put() {
         assert!(dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     }
     assert_eq!(reason(ask(&guard, "second").await), "second");
-}
-
-/// Lets others work until it is so.
-async fn until(is_so: impl Fn() -> bool, what: &str) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
-        tokio::task::yield_now().await;
-    }
 }
 
 /// Whether a process is there and is no corpse.

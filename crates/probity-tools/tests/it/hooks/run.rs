@@ -1,17 +1,20 @@
 //! Both boundaries in a run on the real driver.
 
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use probity_contract::{
-    Ending, Fact, Failure, FailureLane, Interceptor, Limits, MessageDenied, Point, Points,
+    BoxFuture, Cancel, Ending, Fact, Failure, FailureLane, HookVerdict, Interceptor, InterceptorName, Limits,
+    MessageDenied, Occasion, Point, Points, PolicyError,
 };
 use probity_core::{Host, Task, run_task};
 use probity_testkit::{MemoryJournal, ScriptedModel, Turn, fake_token, principal, run_id};
-use probity_tools::{HttpHook, HttpInterceptor};
+use probity_tools::{HttpHook, HttpInterceptor, ProcessHook, ProcessInterceptor};
 
 use super::server::{Server, answer};
-use super::{child, in_time, name};
+use super::{child, hook, in_time, name, until};
 
 /// Keeps what is reported.
 #[derive(Clone, Default)]
@@ -127,13 +130,102 @@ async fn v10_what_a_hook_throws_is_one_redacted_line_on_every_lane() {
     }
 }
 
+/// Whether the process is not there any more, whose number a child has written here.
+fn is_gone(file: &Path) -> bool {
+    let pid = std::fs::read_to_string(file).unwrap();
+    !Path::new("/proc").join(pid.trim()).exists()
+}
+
+/// A child that writes its number to `pid` here, and then reads one question and says nothing.
+fn silent(dir: &Path) -> Arc<dyn Interceptor> {
+    let hook = ProcessHook {
+        directory: Some(dir.to_owned()),
+        ..hook("ask; echo $$ > new; mv new pid; sleep 1000", &[])
+    };
+    Arc::new(ProcessInterceptor::new(name(), Points::MESSAGES, hook).unwrap())
+}
+
 #[tokio::test]
 async fn a_child_dies_with_its_run() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("pid");
-    let script = format!("echo $$ > {}; ask; sleep 1000", file.display());
-    let went = run(Arc::new(child(&script)), 2_000).await;
+    let went = run(silent(dir.path()), 2_000).await;
     assert!(matches!(went.ending, Ending::MessageDenied(_)), "{:?}", went.ending);
-    let pid = std::fs::read_to_string(file).unwrap();
-    assert!(!std::path::Path::new("/proc").join(pid.trim()).exists(), "{pid}");
+    assert!(is_gone(&dir.path().join("pid")));
+}
+
+#[tokio::test]
+async fn a_child_dies_with_a_run_that_is_cancelled_while_it_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("pid");
+    let cancel = Cancel::new();
+    let mut host = Host::new(Box::new(MemoryJournal::new()));
+    host.cancel = cancel.clone();
+    let task = Task::new(Arc::new(ScriptedModel::new([Turn::text("fine")])), principal("ada"), "hello")
+        .interceptor(silent(dir.path()))
+        .limits(Limits { judge_timeout_ms: 60_000, ..Limits::default() });
+    let asked = async {
+        until(|| file.exists(), "the child is asked").await;
+        cancel.fire();
+    };
+    let (finished, ()) = in_time(async { tokio::join!(run_task(task, run_id("run"), host), asked) }).await;
+    assert_eq!(finished.unwrap().ending, Ending::Cancelled);
+    assert!(is_gone(&file));
+}
+
+/// One whose question, when it is taken back, takes its time to be gone, as the end of a child may.
+struct SlowToGo {
+    name: InterceptorName,
+    asked: Cancel,
+    goes: Arc<Mutex<Option<Going>>>,
+}
+
+/// Goes when the run has returned, which it must not wait for, or after a while.
+struct Going {
+    returned: Receiver<()>,
+    gone_first: Sender<bool>,
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        let went = self.returned.recv_timeout(Duration::from_millis(20));
+        self.gone_first.send(went.is_err()).unwrap();
+    }
+}
+
+impl Interceptor for SlowToGo {
+    fn name(&self) -> &InterceptorName {
+        &self.name
+    }
+
+    fn points(&self) -> Points {
+        Points::one(Point::Input)
+    }
+
+    fn intercept<'a>(
+        &'a self,
+        _occasion: Occasion,
+        _cancel: &'a Cancel,
+    ) -> BoxFuture<'a, Result<HookVerdict, PolicyError>> {
+        Box::pin(async move {
+            let _going = self.goes.lock().unwrap().take();
+            self.asked.fire();
+            std::future::pending().await
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_returns_after_the_questions_of_its_interceptors_are_gone() {
+    let (has_returned, returned) = channel();
+    let (gone_first, order) = channel();
+    let host = Host::new(Box::new(MemoryJournal::new()));
+    let goes = Arc::new(Mutex::new(Some(Going { returned, gone_first })));
+    let guard = SlowToGo { name: name(), asked: host.cancel.clone(), goes };
+    let task = Task::new(Arc::new(ScriptedModel::new([Turn::text("fine")])), principal("ada"), "hello")
+        .interceptor(Arc::new(guard));
+    let finished = in_time(run_task(task, run_id("run"), host)).await.unwrap();
+    // Nobody listens any more where all is as it should be.
+    let _gone = has_returned.send(());
+    assert_eq!(finished.ending, Ending::Cancelled);
+    assert!(order.recv_timeout(Duration::from_secs(60)).unwrap(), "the run returned first");
 }

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use probity_contract::{Answer, Bench, Level, Opinion, Roster, Ruling, Said, Seat, Tool as _, Verdict};
+use probity_contract::{
+    Bench, Fact, FnInterceptor, HookVerdict, Interceptor, InterceptorName, Level, Opinion, Point, Roster,
+    Ruling, Said, Seat, Tool as _, Verdict,
+};
 use probity_core::{LayeredRules, Mode, RuleLayer, RuleSource};
-use probity_testkit::{Judges, ScenarioRow, ScriptedApprover, ScriptedPolicy, policy_name, principal};
+use probity_testkit::{Judges, ScenarioRow, ScriptedPolicy, policy_name, principal};
 use serde_json::Value;
 
 use super::stage::{Decision, Seen, expects, scripted_tool, stage, tool_name, wanted};
@@ -15,7 +18,7 @@ pub(super) async fn check(row: &ScenarioRow) {
         expects(row, &[">=", "monoton", "never more permissive"]);
         monotone();
     } else if says(row, &["transform", "rewrite"]) {
-        edited(row).await;
+        changed(row).await;
     } else {
         in_every_order(row).await;
     }
@@ -156,35 +159,41 @@ fn monotone() {
     }
 }
 
-/// Interceptors that change a call before it is frozen are not built. What can change a call is a person's edit, and the
-/// promise is the same: what was changed comes before everybody again, and that ends.
-async fn edited(row: &ScenarioRow) {
-    let tool = scripted_tool(row);
+/// Interceptors that change a call: what was changed comes before everybody again, whoever was heard before, and that ends.
+async fn changed(row: &ScenarioRow) {
     let words = row.policies();
     // `… transforms path a.txt->/etc/passwd`: from where, to where. Where nothing is named, the change goes on for ever.
     let arrow = words.iter().find_map(|words| words.split_once("->"));
     let to = arrow.map(|(_, to)| to.split_whitespace().next().unwrap_or_default().to_owned());
     let forbidden =
         words.iter().find_map(|words| words.split_once("denies ").map(|(_, what)| what.to_owned()));
-    let careful = ScriptedPolicy::new("P1", Judges::asks("sure?"));
-    let strict = ScriptedPolicy::by("P2", move |call, _| {
-        let path = call.arguments().to_value()["path"].as_str().unwrap_or_default().to_owned();
-        let prefix = forbidden.as_deref().map(|what| what.trim_end_matches('*'));
-        let denies = prefix.is_some_and(|prefix| path.starts_with(prefix));
-        if denies { Judges::denies("never there") } else { Judges::allows() }
-    });
-    let changes = move |arguments: &Value| {
-        let mut arguments = arguments.clone();
-        let before = arguments["path"].as_str().unwrap_or_default().to_owned();
-        arguments["path"] = Value::from(to.clone().unwrap_or(format!("{before}+")));
-        arguments.to_string()
+    let path_of = |arguments: &Value| arguments["path"].as_str().unwrap_or_default().to_owned();
+    let called = |name: &str| InterceptorName::new(name).unwrap();
+    let changes = |name: &str| {
+        let to = to.clone();
+        FnInterceptor::at(called(name), Point::PreToolCall, move |occasion| {
+            let before = path_of(occasion.target());
+            let after = to.clone().unwrap_or(format!("{before}+"));
+            Ok(HookVerdict::transform("rewritten", "$target.path", Value::from(after))?)
+        })
     };
-    let person = ScriptedApprover::new(move |question| {
-        let arguments = changes(&question.call().arguments().to_value());
-        Some(Answer::Edit { by: principal("eve"), arguments })
+    let prefix = forbidden.map(|what| what.trim_end_matches('*').to_owned());
+    let denies = FnInterceptor::at(called("P2"), Point::PreToolCall, move |occasion| {
+        let denies = prefix.as_ref().is_some_and(|prefix| path_of(occasion.target()).starts_with(prefix));
+        Ok(if denies { HookVerdict::deny("never there")? } else { HookVerdict::allow() })
     });
-    let mut stage = stage(row, &tool_name(row), &row.arguments()).tool(&tool).policy(strict).policy(careful);
-    stage.approver = Some(Arc::new(person.clone()));
-    stage.play().await.expect(row);
-    assert!(!person.asked().is_empty() && person.asked().len() <= 16, "rounds are bounded");
+    // In the order of the row, where it names one: the one that denies looks first, and must look again.
+    let other: Arc<dyn Interceptor> =
+        if says(row, &["denies"]) { Arc::new(denies) } else { Arc::new(changes("P2")) };
+    let tool = scripted_tool(row);
+    let stage = stage(row, &tool_name(row), &row.arguments()).tool(&tool);
+    let seen = stage
+        .policy(ScriptedPolicy::allowing())
+        .interceptor(other)
+        .interceptor(Arc::new(changes("P1")))
+        .play()
+        .await;
+    seen.expect(row);
+    let rows = seen.facts().iter().filter(|fact| matches!(fact, Fact::Intercepted(_))).count();
+    assert!((2..=16).contains(&rows), "looked at again, and not for ever: {rows}");
 }

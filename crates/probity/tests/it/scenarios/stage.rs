@@ -5,7 +5,7 @@ use std::sync::Arc;
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{
     Access, Approver, Cancel, Clock, Content, ContentSetting, DenialCode, Effect, Emission, Ending, Fact,
-    FailureLane, Label, Policy, Target, Tool,
+    FailureLane, Interceptor, Label, Policy, Target, Tool,
 };
 use probity_core::{Finished, Host, SystemClock, Task, command_targets, run_task};
 use probity_testkit::{
@@ -79,6 +79,7 @@ pub(super) struct Stage {
     pub prompt: String,
     pub context: Vec<(String, String, Label)>,
     /// In place of one that takes the turns.
+    interceptors: Vec<Arc<dyn Interceptor>>,
     pub model: Option<ScriptedModel>,
 }
 
@@ -99,6 +100,7 @@ pub(super) fn stage(row: &ScenarioRow, tool: &str, arguments: &Value) -> Stage {
         content: ContentSetting::Full,
         prompt: "do it".to_owned(),
         context: Vec::new(),
+        interceptors: Vec::new(),
         model: None,
     }
 }
@@ -114,6 +116,11 @@ impl Stage {
         self
     }
 
+    pub(super) fn interceptor(mut self, interceptor: Arc<dyn Interceptor>) -> Self {
+        self.interceptors.push(interceptor);
+        self
+    }
+
     pub(super) async fn play(self) -> Seen {
         let model = self.model.unwrap_or_else(|| ScriptedModel::new(self.turns));
         let mut task = Task::new(Arc::new(model), principal("ada"), self.prompt).content(self.content);
@@ -122,6 +129,9 @@ impl Stage {
         }
         for tool in self.tools {
             task = task.tool(tool);
+        }
+        for interceptor in self.interceptors {
+            task = task.interceptor(interceptor);
         }
         for policy in self.policies {
             task = task.policy(policy);
