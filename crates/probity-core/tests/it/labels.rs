@@ -168,9 +168,10 @@ async fn i37_an_untrusted_argument_comes_back_from_no_tool_as_its_word() {
             Turn::calls(&[("send", r#"{"to":"note-1"}"#)]),
             Turn::text("done"),
         ];
-        let scene = scene(turns).tool(&saves);
+        let policy = ArgumentPolicy::new(name("arguments"), &[saves.spec().clone(), sends.spec().clone()]);
+        let scene = scene(turns).tool(&saves).tool(&sends).allowing();
         let scene = scene.task(|task| task.context("page", "eve@evil.test", Label::untrusted()));
-        guarded(scene, &sends).run_whole().await;
+        scene.task(|task| task.policy(Arc::new(policy))).run_whole().await;
         let sent: Vec<String> =
             sends.starts().iter().map(|start| start.call.arguments().as_str().to_owned()).collect();
         assert_eq!(sent, [r#"{"to":"note-1"}"#], "{trusted}");

@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context as _, Result};
 use probity_contract::{
-    Answer, Approver, Arguments, BoxFuture, Cancel, FrozenCall, Integrity, PendingCall, Policy, PolicyError,
-    PolicyName, PrincipalId, Seat, Verdict,
+    Answer, Approver, ArgumentLabel, Arguments, BoxFuture, Cancel, FrozenCall, Integrity, PendingCall,
+    Policy, PolicyError, PolicyName, PrincipalId, Seat, Verdict,
 };
 use probity_core::ArgumentPolicy;
+use serde_json::Value;
 
+use super::sources::addresses;
 use super::world::{DELEGATE, World, spec_of};
 
 /// A row of the table.
@@ -209,10 +211,15 @@ fn strict(world: &World, call: &FrozenCall) -> Verdict {
 }
 
 fn message(world: &World, call: &FrozenCall) -> Verdict {
-    let is_data = |at: &str| DATA.iter().any(|data| at == *data);
-    let arguments = call.argument_labels();
-    let mut deciding = arguments.iter().filter(|argument| !is_data(&argument.at));
-    match is_free(world, call) || deciding.all(|argument| argument.label.integrity >= Integrity::Endorsed) {
+    let values = call.arguments().to_value();
+    let is_named = |argument: &ArgumentLabel| {
+        let at = argument.at.as_str();
+        let text = values.pointer(at).and_then(Value::as_str).unwrap_or_default();
+        let is_ours = |address: &&str| call.integrity_of_part(at, address) >= Integrity::Endorsed;
+        let is_data = DATA.contains(&at) && addresses(text).iter().all(is_ours);
+        is_data || argument.label.integrity >= Integrity::Endorsed
+    };
+    match is_free(world, call) || call.argument_labels().iter().all(is_named) {
         true => {
             allow("it only reads, nothing untrusted was read, or the person named all that decides something")
         }
