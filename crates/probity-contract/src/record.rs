@@ -311,6 +311,9 @@ pub enum Fact {
         /// Who may read what it brought back, as the tool says.
         #[serde(default, skip_serializing_if = "Readers::is_everyone")]
         readers: Readers,
+        /// The values within it that the tool vouches for, and that are held to be its own.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        vouched: Vec<String>,
     },
     /// A task that a call has started has ended, before the call itself.
     ChildEnded {

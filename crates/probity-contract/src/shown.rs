@@ -65,9 +65,10 @@ impl fmt::Debug for Stop {
 
 impl fmt::Debug for ToolOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { text, trusted, readers } = self;
+        let Self { text, trusted, readers, vouched } = self;
         let mut shown = f.debug_struct("ToolOutput");
-        shown.field("text", &Shown(text)).field("trusted", trusted).field("readers", readers).finish()
+        shown.field("text", &Shown(text)).field("trusted", trusted).field("readers", readers);
+        shown.field("vouched", &vouched.len()).finish()
     }
 }
 

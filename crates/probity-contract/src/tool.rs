@@ -251,6 +251,11 @@ pub struct ToolOutput {
     pub trusted: bool,
     /// Who may read the text. Who may not read what the call was made from may not read this either, whatever stands here.
     pub readers: Readers,
+    /// Values within a text that the tool does not vouch for as a whole, for which it vouches: ids, figures, addresses of its own
+    /// records that nobody outside can write. Once for each place where the value stands, and only where it stands as a word of
+    /// its own: what stands more often than it is told here was written by somebody else, too. What does not stand in the text,
+    /// or has an untrusted argument of the call in it, is passed over.
+    pub vouched: Vec<String>,
 }
 
 impl ToolOutput {

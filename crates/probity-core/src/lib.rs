@@ -3,6 +3,7 @@
 //! [`Run`] decides what happens next and does none of it; [`run_task`] carries its steps out on tokio. A tool is reached
 //! only through the machine: it is the machine that hears the policies and holds the permits.
 
+mod addresses;
 mod boundary;
 mod children;
 mod driver;

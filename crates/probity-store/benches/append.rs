@@ -33,6 +33,7 @@ fn append(c: &mut Criterion) {
             output_bytes: 2048,
             ran_ms: 3,
             readers: Default::default(),
+            vouched: Vec::new(),
         };
         Emission::Entry(Entry { seq, at_ms: seq, fact })
     };

@@ -56,6 +56,7 @@ fn emissions() -> Vec<Emission> {
             output_bytes: 2048,
             ran_ms: 3,
             readers: Default::default(),
+            vouched: Vec::new(),
         };
         for fact in [item, started, finished] {
             seq += 1;

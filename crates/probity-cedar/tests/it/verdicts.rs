@@ -116,8 +116,12 @@ fn the_context_tells_how_far_each_argument_may_be_believed() {
     let tools = tools();
     let sources = |facts: &mut CallFacts| {
         facts.label = Label::untrusted();
-        let source =
-            |at: &str| ArgumentSource { at: at.to_owned(), integrity: Integrity::Person, item: None };
+        let source = |at: &str| ArgumentSource {
+            at: at.to_owned(),
+            integrity: Integrity::Person,
+            item: None,
+            part: None,
+        };
         facts.arguments_from = vec![source("/to"), source("/tags/0")];
     };
     let arguments = r#"{"amount":20,"to":"acme-7","tags":["a","b"]}"#;

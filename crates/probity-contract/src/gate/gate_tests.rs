@@ -462,7 +462,12 @@ fn operand() -> Operand {
 }
 
 fn source() -> ArgumentSource {
-    ArgumentSource { at: "/path".to_owned(), integrity: Integrity::Endorsed, item: Some(ItemId(2)) }
+    ArgumentSource {
+        at: "/path".to_owned(),
+        integrity: Integrity::Endorsed,
+        item: Some(ItemId(2)),
+        part: None,
+    }
 }
 
 #[test]
@@ -515,6 +520,7 @@ fn one_field_changed() -> Vec<CallFacts> {
         |facts| facts.arguments_from.push(ArgumentSource { at: "/n".to_owned(), ..source() }),
         |facts| facts.arguments_from.push(ArgumentSource { integrity: Integrity::Person, ..source() }),
         |facts| facts.arguments_from.push(ArgumentSource { item: None, ..source() }),
+        |facts| facts.arguments_from.push(ArgumentSource { part: Some("x".to_owned()), ..source() }),
         |facts| facts.operands.push(operand()),
         |facts| facts.operands.push(Operand { root: "other".to_owned(), ..operand() }),
         |facts| facts.operands.push(Operand { path: "b.txt".to_owned(), ..operand() }),

@@ -21,6 +21,9 @@ pub struct ArgumentSource {
     /// The item in which it stands word for word; `None` where the tool declares that any value of its type is taken for good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemId>,
+    /// Where it is only of this piece of the value that the source tells: a link or an address within a longer text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
 }
 
 /// One value of a call's arguments with its label.
@@ -46,7 +49,8 @@ impl FrozenCall {
     pub fn argument_labels(&self) -> Vec<ArgumentLabel> {
         let facts = self.facts();
         let label = |at: String| {
-            let source = facts.arguments_from.iter().find(|source| source.at == at).cloned();
+            let source =
+                facts.arguments_from.iter().find(|source| source.at == at && source.part.is_none()).cloned();
             let integrity = source.as_ref().map_or(facts.label.integrity, |source| source.integrity);
             ArgumentLabel { at, label: Label { integrity, ..facts.label.clone() }, source }
         };
@@ -59,6 +63,16 @@ impl FrozenCall {
         let below = self.argument_labels().into_iter().filter(|argument| is_at(&argument.at, pointer));
         let joined = below.map(|argument| argument.label).reduce(|all, label| all.join(&label));
         joined.unwrap_or_else(|| self.facts().label.clone())
+    }
+
+    /// How far a piece of the value at a pointer may be believed: as far as the value, or further where the piece has a source
+    /// of its own.
+    #[must_use]
+    pub fn integrity_of_part(&self, pointer: &str, part: &str) -> Integrity {
+        let is_of = |source: &&ArgumentSource| source.at == pointer && source.part.as_deref() == Some(part);
+        let of_part = self.facts().arguments_from.iter().filter(is_of).map(|source| source.integrity).max();
+        let of_value = self.label_of(pointer).integrity;
+        of_part.map_or(of_value, |of_part| of_part.max(of_value))
     }
 
     /// How far each of the arguments may be believed: the least of them, or, where there are none, the call itself.

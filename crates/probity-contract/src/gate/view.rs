@@ -120,9 +120,13 @@ impl CallView {
 fn source_words(source: &ArgumentSource) -> Passed {
     let at = one_line_untrusted(&visible(&source.at), LINE_CHARS_MAX);
     let level = egress_text::<SamePrincipal>(&source.integrity.to_string());
-    let words = Words::<SamePrincipal>::new().text("  ").passed(&at).text(" is ").passed(&level);
+    let mut words = Words::<SamePrincipal>::new().text("  ");
+    if let Some(part) = &source.part {
+        words = words.passed(&one_line_untrusted(&visible(part), LINE_CHARS_MAX)).text(" in ");
+    }
+    let words = words.passed(&at).text(" is ").passed(&level);
     match source.item {
-        Some(item) => words.text(": it stands word for word in item ").number(item.0.into()).done(),
+        Some(item) => words.text(": it stands in item ").number(item.0.into()).done(),
         None => words.text(": its tool takes any value of its type").done(),
     }
 }

@@ -11,6 +11,7 @@ use probity_egress::{Egress, SamePrincipal};
 
 use super::watch::Watch;
 use super::{StartError, judge, tool};
+use crate::run::told::ToldOf;
 use crate::run::{FirstItem, Outcome, Schemas, provenance, words};
 
 /// A question about one call: what the policies of a task would say of it.
@@ -94,7 +95,8 @@ impl Inquiry {
             Err(error) => return not_frozen(words::line(&error.message).as_str().to_owned()),
         };
         let items: Vec<Arc<Item>> = (1..).zip(self.items).map(item).collect();
-        let arguments_from = provenance::sources(&items, self.label.integrity, spec, &arguments);
+        let arguments_from =
+            provenance::sources(&items, &ToldOf::new(), self.label.integrity, spec, &arguments);
         let facts = CallFacts {
             run: self.run,
             call: id,

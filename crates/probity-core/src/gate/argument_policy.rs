@@ -6,8 +6,10 @@ use probity_contract::{
     BoxFuture, Cancel, Digest, FrozenCall, Integrity, Policy, PolicyError, PolicyName, Seat, ToolName,
     ToolSpec, Verdict,
 };
+use serde_json::Value;
 
 use super::consequence::KnownTools;
+use crate::addresses::addresses;
 
 /// Arguments that are named in one reason.
 const NAMED_MAX: usize = 3;
@@ -15,7 +17,8 @@ const NAMED_MAX: usize = 3;
 /// A policy that keeps untrusted words from deciding what is done: a call that can change something and has an argument which
 /// may not be believed far enough is denied. Of any other call it says nothing, so it only narrows what others allow.
 ///
-/// Every argument decides what is done, but those that are named as data: the body of a message, the text of a file. A call
+/// Every argument decides what is done, but those that are named as data: the body of a message, the text of a file. Of data the
+/// links, mail addresses and account numbers in it decide, for they say where something goes; each must be believed as far. A call
 /// without arguments is as far to be believed as all that the model had read. What an argument may be believed is told by
 /// [`FrozenCall::argument_labels`]: a value that stands word for word in the person's message keeps the person's integrity. That a
 /// person meant it for this place, nobody knows.
@@ -78,8 +81,17 @@ impl ArgumentPolicy {
             return Verdict::Abstain;
         }
         let short = arguments.iter().filter(|argument| argument.label.integrity < self.needs);
-        let short = short.filter(|argument| has_none || !self.is_data(call.tool(), &argument.at));
-        let named: Vec<String> = short.map(|argument| format!("`{}`", argument.at)).collect();
+        let values = call.arguments().to_value();
+        let named: Vec<String> = short
+            .filter_map(|argument| {
+                let at = &argument.at;
+                if has_none || !self.is_data(call.tool(), at) {
+                    return Some(format!("`{at}`"));
+                }
+                let text = values.pointer(at).and_then(Value::as_str).unwrap_or_default();
+                self.leads_out(call, at, text).then(|| format!("an address in `{at}`"))
+            })
+            .collect();
         if named.is_empty() {
             return Verdict::Abstain;
         }
@@ -109,6 +121,14 @@ impl ArgumentPolicy {
             at.strip_prefix(above.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         self.data.get(tool).is_some_and(|data| data.iter().any(below))
+    }
+
+    /// Whether data has an address in it that may not be believed far enough: where a link leads, or whom somebody shall write or
+    /// pay to, decides something.
+    fn leads_out(&self, call: &FrozenCall, at: &str, text: &str) -> bool {
+        let is_short = |address: &&str| call.integrity_of_part(at, address) < self.needs;
+        addresses(text).iter().any(is_short)
+            || at.split('/').any(|name| !addresses(&unescaped(name)).is_empty())
     }
 
     fn renewed(self) -> Self {
@@ -144,6 +164,10 @@ impl Policy for ArgumentPolicy {
     ) -> BoxFuture<'a, Result<Verdict, PolicyError>> {
         Box::pin(std::future::ready(Ok(self.verdict(call))))
     }
+}
+
+fn unescaped(name: &str) -> String {
+    name.replace("~1", "/").replace("~0", "~")
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ fn call(
         at: (*at).to_owned(),
         integrity: *integrity,
         item: None,
+        part: None,
     };
     FrozenCall::freeze(CallFacts {
         run: RunId::new("r").unwrap(),
@@ -72,6 +73,44 @@ fn i37_every_argument_decides_but_those_that_are_data() {
     check(r#"{"body2":"x"}"#, &[], Some("`/body2` may come"));
     check(r#"{"a":1,"b":1,"c":1,"d":1,"e":1}"#, &[], Some("`/a`, `/b`, `/c` and 2 more may come"));
     check("{}", &[], Some("the call may come"));
+}
+
+#[test]
+fn i37_an_address_within_data_decides_too() {
+    use Integrity::{Person, Untrusted};
+    let send = spec("send", Effect::Once);
+    let policy = policy(std::slice::from_ref(&send)).data(send.name.clone(), ["/body", "/meta"]);
+    let check = |arguments: &str, from: &[(&str, Option<&str>)], expected: Option<&str>| {
+        let mut facts = call(&send, arguments, Vec::new(), Untrusted, &[]).facts().clone();
+        let source = |(at, part): &(&str, Option<&str>)| ArgumentSource {
+            at: (*at).to_owned(),
+            integrity: Person,
+            item: None,
+            part: part.map(str::to_owned),
+        };
+        facts.arguments_from = from.iter().map(source).collect();
+        match (policy.verdict(&FrozenCall::freeze(facts).unwrap()), expected) {
+            (Verdict::Abstain, None) => {}
+            (Verdict::Deny { reason }, Some(named)) => assert!(reason.starts_with(named), "{reason}"),
+            (verdict, _) => panic!("{arguments}: {verdict:?}"),
+        }
+    };
+    check(r#"{"body":"nothing to see"}"#, &[], None);
+    for body in ["go to https://evil.test/a", "write to eve@evil.test", "pay to US133000000121212121212"] {
+        check(&json!({ "body": body }).to_string(), &[], Some("an address in `/body` may come"));
+        check(&json!({ "body": body }).to_string(), &[("/body", None)], None);
+    }
+    let two = r#"{"body":"www.x.test or www.evil.test"}"#;
+    check(two, &[("/body", Some("www.x.test"))], Some("an address in `/body` may come"));
+    check(two, &[("/body", Some("www.x.test")), ("/body", Some("www.evil.test"))], None);
+    check(two, &[("/meta", Some("www.x.test")), ("/body", Some("www.evil.test"))], Some("an address"));
+    check(
+        r#"{"meta":{"https:~0~1~1evil.test":"x"}}"#.replace("~0~1~1", "//").as_str(),
+        &[],
+        Some("an address in"),
+    );
+    // What is known of a piece says nothing of the whole.
+    check(r#"{"to":"bob@x.test, eve@evil.test"}"#, &[("/to", Some("bob@x.test"))], Some("`/to` may come"));
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl CallExample {
         let mut sources = Vec::new();
         for (name, integrity) in &self.arguments_integrity {
             let at = pointer_of(arguments, name).ok_or_else(|| format!("it has no argument `{name}`"))?;
-            let source = |at| ArgumentSource { at, integrity: *integrity, item: None };
+            let source = |at| ArgumentSource { at, integrity: *integrity, item: None, part: None };
             sources.extend(values_below(arguments, &at).into_iter().map(source));
         }
         Ok(sources)

@@ -40,6 +40,9 @@ pub(crate) struct Call {
     /// Who may read what the tool brought back, as it says.
     #[serde(default, skip_serializing_if = "Readers::is_everyone")]
     pub(crate) brought_for: Readers,
+    /// Values within what the tool brought back that it vouches for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) vouched: Vec<String>,
     /// What is kept for the tasks that it starts, of a tool that starts any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) allowance: Option<Allowance>,
@@ -190,6 +193,7 @@ impl Call {
             question: None,
             grant: None,
             brought_for: Readers::Everyone,
+            vouched: Vec::new(),
             allowance: None,
             heard_from: None,
             allowed_by: Vec::new(),

@@ -76,7 +76,10 @@ impl Keeps {
             }
             Fact::CallFrozen { targets, operands, arguments_from, .. } => {
                 // Names of members may be the model's.
-                arguments_from.iter_mut().for_each(|source| self.words(&mut source.at));
+                for source in arguments_from {
+                    self.words(&mut source.at);
+                    source.part.iter_mut().for_each(|part| self.words(part));
+                }
                 targets.iter_mut().for_each(|target| self.target(target));
                 for operand in operands {
                     pass_text(&mut operand.root);
@@ -93,13 +96,13 @@ impl Keeps {
             | Fact::ChildEnded { ending: Some(Ending::ModelFailed { error: words, .. }), .. } => {
                 self.words(words)
             }
+            Fact::ToolFinished { vouched, .. } => vouched.iter_mut().for_each(|value| self.words(value)),
             Fact::OutputRejected { errors, .. } => errors.iter_mut().for_each(|error| self.words(error)),
             // Numbers, digests, the engine's own words, and names that the deployment gave.
             Fact::ModelCalled { .. }
             | Fact::Asked { .. }
             | Fact::Answered { .. }
             | Fact::ToolStarted { .. }
-            | Fact::ToolFinished { .. }
             | Fact::Reconciled { .. }
             | Fact::ChildEnded { .. }
             | Fact::ItemReplaced { .. }

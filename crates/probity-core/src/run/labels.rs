@@ -3,6 +3,7 @@
 use probity_contract::{ArgumentSource, Arguments, Integrity, Label, ToolName};
 
 use super::call::{Call, Settled};
+use super::told::{self, Told};
 use super::{Run, RunState, provenance};
 
 impl Run {
@@ -10,8 +11,9 @@ impl Run {
     pub(super) fn call_labels(&self, tool: &ToolName, arguments: &Arguments) -> (Label, Vec<ArgumentSource>) {
         let label = self.state.label.clone();
         let spec = self.state.spec.tool(tool.as_str());
-        let sources =
-            spec.map(|spec| provenance::sources(&self.state.window, label.integrity, spec, arguments));
+        let sources = spec.map(|spec| {
+            provenance::sources(&self.state.window, &self.state.told, label.integrity, spec, arguments)
+        });
         (label, sources.unwrap_or_default())
     }
 
@@ -33,6 +35,16 @@ impl Run {
         // It may quote what the model said.
         Label { integrity: Integrity::Untrusted, readers: self.state.label.readers.clone() }
     }
+}
+
+/// What is known of single values of a call's result.
+pub(super) fn told_of(call: &Call, settled: &Settled) -> Told {
+    // The result of an edited call is believed no further than the call, and so are its values.
+    let Some(frozen) = call.frozen.as_deref().filter(|_| call.edits == 0) else { return Told::default() };
+    // Nor may a value be believed further than what tasks have read that the call has started.
+    let vouched = if call.heard_from.is_none() { call.vouched.clone() } else { Vec::new() };
+    let echoed = if settled.trusted { told::echoed(&settled.text, frozen) } else { Vec::new() };
+    Told { vouched, echoed }
 }
 
 /// The label of all items together. That of a run that was stored when there were two levels may stand higher than what it read.

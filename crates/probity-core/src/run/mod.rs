@@ -15,6 +15,7 @@ mod kept;
 mod labels;
 mod ledger;
 mod messages;
+mod moments;
 mod passing;
 mod places;
 pub(crate) mod provenance;
@@ -25,6 +26,7 @@ mod spec;
 mod standing;
 mod step;
 mod takeover;
+pub(crate) mod told;
 mod turns;
 pub(crate) mod words;
 
@@ -48,6 +50,7 @@ pub use step::{Outcome, Release, Step, Unexpected};
 use call::{Call, RefusedForGood};
 use ledger::{Ledger, Reserved, Spent};
 use passing::{Passing, Written};
+use told::ToldOf;
 
 /// Code points of a run's title in its record.
 const TITLE_CHARS_MAX: usize = 80;
@@ -111,6 +114,9 @@ struct RunState {
     // Since when the run only waits for people.
     waiting_since_ms: Option<u64>,
     answer: Option<ItemId>,
+    // What is known of single values of tools' results.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    told: ToldOf,
     // What is being looked at of the run as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     passing: Option<Box<Passing>>,
@@ -199,6 +205,7 @@ impl Run {
             calls_withheld: false,
             waiting_since_ms: None,
             answer: None,
+            told: ToldOf::new(),
             passing: None,
             next_passage: 0,
             done: false,

@@ -347,7 +347,7 @@ impl Run {
             let call = self.state.calls.get_mut(&finished.call).filter(|call| call.may_have_started());
             if let Some(call) = call {
                 let (text, is_error) = (Arc::clone(&finished.text), finished.is_error);
-                call.brought_for = finished.readers.clone();
+                (call.brought_for, call.vouched) = (finished.readers.clone(), Vec::new());
                 call.enter(Stage::Settled(Settled { text, is_error, trusted: false }));
             }
         }

@@ -9,7 +9,8 @@ use probity_contract::{
 use probity_egress::one_line_untrusted;
 
 use super::call::{Came, Reconciling, Settled, Stage};
-use super::{Run, Unexpected, words};
+use super::labels::told_of;
+use super::{Run, Unexpected, told, words};
 
 /// Code points of a call's arguments and of a tool's result in an event.
 pub(super) const EVENT_SUMMARY_CHARS_MAX: usize = 240;
@@ -29,7 +30,7 @@ impl Run {
         let tool = call.tool.clone();
         let (settled, outcome) = match result {
             Ok(output) => {
-                call.brought_for = output.readers;
+                (call.brought_for, call.vouched) = (output.readers, output.vouched);
                 let settled = Settled { text: output.text.into(), is_error: false, trusted: output.trusted };
                 (settled, ToolOutcomeKind::Succeeded)
             }
@@ -75,7 +76,7 @@ impl Run {
         }
         let (found, settled) = match result {
             Ok(Reconciled::Done(output)) => {
-                call.brought_for = output.readers;
+                (call.brought_for, call.vouched) = (output.readers, output.vouched);
                 let text = output.text.into();
                 (ReconciledKind::Done, Some(Settled { text, is_error: false, trusted: output.trusted }))
             }
@@ -99,6 +100,12 @@ impl Run {
 
     /// Settles a call with what may be read of it.
     pub(super) fn take_result(&mut self, id: CallId, settled: Settled, came: Came) {
+        if let Some(call) = self.state.calls.get_mut(&id) {
+            // Interceptors may have changed the text.
+            let values = std::mem::take(&mut call.vouched);
+            let values = if settled.is_error { Vec::new() } else { values };
+            call.vouched = told::vouched(values, &settled.text, call.frozen.as_deref());
+        }
         match came {
             Came::Back { outcome, output_bytes, ran_ms } => {
                 self.finish(id, settled, outcome, output_bytes, ran_ms);
@@ -120,7 +127,9 @@ impl Run {
         ran_ms: u64,
     ) {
         let output = self.state.ledger.part(&settled.text);
-        let readers = self.state.calls.get(&id).map(|call| call.brought_for.clone()).unwrap_or_default();
+        let call = self.state.calls.get(&id);
+        let (readers, vouched) =
+            call.map(|call| (call.brought_for.clone(), call.vouched.clone())).unwrap_or_default();
         self.state.ledger.fact(Fact::ToolFinished {
             call: id,
             outcome,
@@ -128,6 +137,7 @@ impl Run {
             output_bytes,
             ran_ms,
             readers,
+            vouched,
         });
         let summary = one_line_untrusted(&settled.text, EVENT_SUMMARY_CHARS_MAX);
         self.events.push_back(Event::ToolFinished { call: id, ok: !settled.is_error, summary, ran_ms });
@@ -177,6 +187,7 @@ impl Run {
                 },
             };
             let label = self.result_label(&call, &settled);
+            let told = told_of(&call, &settled);
             let content = Content::ToolResult {
                 call: id,
                 provider_id: call.provider_id,
@@ -184,7 +195,10 @@ impl Run {
                 text: settled.text,
                 is_error: settled.is_error,
             };
-            self.add_item(Origin::Tool(id), label, content);
+            let item = self.add_item(Origin::Tool(id), label, content);
+            if !told.is_empty() {
+                self.state.told.insert(item, told);
+            }
         }
         self.settle_surplus();
     }

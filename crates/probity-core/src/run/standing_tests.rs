@@ -90,7 +90,12 @@ proptest! {
     #[test]
     fn a_value_with_something_joined_to_it_is_another(value in word(), joint in "[-@./:_+,]{0,3}", letter in "[a-z0-9]") {
         let Some(standing) = Standing::of_text(&value) else { return Ok(()) };
-        let stands_in = |text: &str| standing.stands_in(text, &Numbers::of(text));
+        let is_short = matches!(standing, Standing::Short(_));
+        let stands_in = |text: &str| {
+            let told = standing.stands_in(text, &Numbers::of(text));
+            assert!(!(told && is_short), "short ones are not looked for");
+            if is_short { super::stands(&value, text) } else { told }
+        };
         let apart = format!("x {value} y");
         prop_assert!(stands_in(&apart));
         let is_edge = |c: Option<char>| c.is_some_and(char::is_alphanumeric);

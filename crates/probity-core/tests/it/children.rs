@@ -220,7 +220,7 @@ async fn a_question_of_a_child_that_is_left_open_counts_as_refused() {
 #[tokio::test(start_paused = true)]
 async fn i35_an_approval_in_one_task_is_none_in_another() {
     // What it brings is as trusted as what was read before, or the label would make another call of the second.
-    let brings = ToolOutput { text: "t".to_owned(), trusted: true, readers: Readers::Everyone };
+    let brings = ToolOutput { text: "t".to_owned(), trusted: true, ..ToolOutput::default() };
     let tool = ScriptedTool::new("act", Effect::Once, Acts::Returns(brings));
     let careful = ScriptedPolicy::by("careful", |call, _| match call.tool().as_str() {
         "act" => Judges::asks("sure?"),
@@ -263,8 +263,7 @@ async fn i40_a_report_carries_the_label_of_what_the_child_has_read() {
         readers: Readers::Only(["eve".to_owned(), "joe".to_owned()].into()),
     };
     // The parent has read something for ada and eve, and asks; the child's own tool brings nothing of its own.
-    let trusting =
-        Acts::Returns(ToolOutput { text: "t".to_owned(), trusted: true, readers: Readers::Everyone });
+    let trusting = Acts::Returns(ToolOutput { text: "t".to_owned(), trusted: true, ..ToolOutput::default() });
     let tool = ScriptedTool::new("act", Effect::Once, trusting);
     let turns = [Turn::calls(&[("act", "{}")]), Turn::text("found")];
     let profile = profile(turns).tool(Arc::new(tool.clone()));
@@ -314,7 +313,7 @@ async fn i40_a_call_that_follows_a_report_is_untrusted() {
     let send = ScriptedTool::new(
         "send",
         Effect::Once,
-        Acts::Returns(ToolOutput { text: "sent".to_owned(), trusted: true, readers: Readers::Everyone }),
+        Acts::Returns(ToolOutput { text: "sent".to_owned(), trusted: true, ..ToolOutput::default() }),
     );
     let scene = scene(turns).tool(&send).task(|task| task.tool(agent(profile([Turn::text("found")]))));
     let played = scene.policy(&careful).run_whole().await;

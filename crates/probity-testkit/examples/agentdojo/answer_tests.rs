@@ -1,12 +1,10 @@
-use serde_json::json;
-
 use super::cleaned;
 use crate::adapter::Returned;
-use crate::sources::{Grain, Sources};
+use crate::sources::Sources;
 
 /// A world in which the service has said `inside` and somebody else `outside`.
 fn sources(message: &str, inside: &str, outside: &str) -> Sources {
-    let mut sources = Sources::new(Grain::Value, message);
+    let mut sources = Sources::new(message);
     let returned = Returned {
         text: format!("{inside} {outside}"),
         failed: false,
@@ -14,7 +12,7 @@ fn sources(message: &str, inside: &str, outside: &str) -> Sources {
         outside: vec![outside.to_owned()],
         inside: vec![inside.to_owned()],
     };
-    sources.take(&json!({}), &returned);
+    sources.take(&[], &returned);
     sources
 }
 

@@ -13,7 +13,7 @@ AgentDojo with a scripted worst-case model: what the gate stops, with no model i
 Usage: cargo xtask agentdojo [OPTIONS]
 
 Options:
-  --policy NAME  Only these rules, and again for more: none, tool-list, strict, message, engine, results, values, output, asked, person
+  --policy NAME  Only these rules, and again for more: none, tool-list, strict, message, engine, values, output, asked, person
   --suite NAME   Only this suite, and again for more: workspace, travel, banking, slack
   --way NAME     `straight` (the default); `child`: what an injection wants is handed to a task below;
                  or `resumed`: the process ends right after an injection was read, and another goes on

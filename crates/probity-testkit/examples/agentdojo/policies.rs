@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context as _, Result};
 use probity_contract::{
-    Answer, Approver, Arguments, BoxFuture, Cancel, FrozenCall, Integrity, PendingCall, Policy, PolicyError,
-    PolicyName, PrincipalId, Seat, Verdict,
+    Answer, Approver, ArgumentLabel, Arguments, BoxFuture, Cancel, FrozenCall, Integrity, PendingCall,
+    Policy, PolicyError, PolicyName, PrincipalId, Seat, Verdict,
 };
 use probity_core::ArgumentPolicy;
+use serde_json::Value;
 
-use super::sources::{DATA, Grain, unfounded};
+use super::sources::addresses;
 use super::world::{DELEGATE, World, spec_of};
 
 /// A row of the table.
@@ -21,7 +22,6 @@ pub(crate) enum Setting {
     Strict,
     Message,
     Engine,
-    Results,
     Values,
     Output,
     Asked,
@@ -29,13 +29,12 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::None,
         Self::ToolList,
         Self::Strict,
         Self::Message,
         Self::Engine,
-        Self::Results,
         Self::Values,
         Self::Output,
         Self::Asked,
@@ -50,7 +49,6 @@ impl Setting {
             Self::Strict => "strict",
             Self::Message => "message",
             Self::Engine => "engine",
-            Self::Results => "results",
             Self::Values => "values",
             Self::Output => "output",
             Self::Asked => "asked",
@@ -65,11 +63,8 @@ impl Setting {
             Self::ToolList => "tool list: the tools that the true plan needs",
             Self::Strict => "labels: no side effect after untrusted content",
             Self::Message => "labels + authority arguments stand in the message",
-            Self::Engine => {
-                "labels + argument provenance as core has it, word for word (`ArgumentPolicy`) + tool list"
-            }
-            Self::Results => "labels + argument provenance (message, untainted results) + tool list",
-            Self::Values => "the same, each value of a result labelled",
+            Self::Engine => "labels + argument provenance (`ArgumentPolicy`) + tool list",
+            Self::Values => "the same, tools vouch for values of their results",
             Self::Output => "the same + output interceptor",
             Self::Asked => "the same, a person is asked where provenance is missing",
             Self::Person => "a person approves exactly the true plan, asked for every side effect",
@@ -80,17 +75,11 @@ impl Setting {
         Self::ALL.into_iter().find(|setting| setting.name() == name)
     }
 
-    /// How finely the tools tell who wrote their results.
-    pub(crate) const fn grain(self) -> Grain {
+    /// Whether tools tell which values of a result they vouch for, and not only of the whole.
+    pub(crate) const fn vouches(self) -> bool {
         match self {
-            Self::Values | Self::Output | Self::Asked => Grain::Value,
-            Self::None
-            | Self::ToolList
-            | Self::Strict
-            | Self::Message
-            | Self::Engine
-            | Self::Results
-            | Self::Person => Grain::Result,
+            Self::Values | Self::Output | Self::Asked => true,
+            Self::None | Self::ToolList | Self::Strict | Self::Message | Self::Engine | Self::Person => false,
         }
     }
 
@@ -107,27 +96,56 @@ impl Setting {
             Self::ToolList => vec![rule("tool-list", tool_list)?],
             Self::Strict => vec![rule("labels", strict)?],
             Self::Message => vec![rule("labels", message)?],
-            Self::Engine => vec![argument_policy(world)?, rule("tool-list", tool_list)?],
-            Self::Results | Self::Values | Self::Output => {
-                vec![rule("labels", provenance)?, rule("tool-list", tool_list)?]
+            Self::Engine | Self::Values | Self::Output => {
+                vec![Provenance::shared(world, |policy| policy)?, rule("tool-list", tool_list)?]
             }
-            Self::Asked => vec![rule("labels", provenance_or_ask)?, rule("tool-list", tool_list)?],
+            Self::Asked => {
+                vec![Provenance::shared(world, ArgumentPolicy::asking)?, rule("tool-list", tool_list)?]
+            }
             Self::Person => vec![rule("person", every_effect)?],
         })
     }
 }
 
-/// What core has for that: it looks at what a call was made from itself and asks no tool.
-fn argument_policy(world: &Arc<World>) -> Result<Arc<dyn Policy>> {
-    let tools = world.tools.values().map(spec_of).collect::<Result<Vec<_>>>()?;
-    let name = PolicyName::new("arguments").context("name a policy")?;
-    let mut policy = ArgumentPolicy::new(name, &tools);
-    let data: Vec<String> = DATA.iter().map(|name| format!("/{name}")).collect();
-    for tool in tools {
-        policy = policy.data(tool.name, data.iter().map(String::as_str));
-    }
-    Ok(Arc::new(policy))
+/// Arguments that say something and decide nothing: what stands in them is read by whoever the other arguments name.
+const DATA: [&str; 6] = ["/body", "/content", "/description", "/message", "/subject", "/title"];
+
+/// Core's policy about arguments.
+struct Provenance {
+    policy: ArgumentPolicy,
 }
+
+impl Provenance {
+    fn shared(world: &World, set: fn(ArgumentPolicy) -> ArgumentPolicy) -> Result<Arc<dyn Policy>> {
+        let tools = world.tools.values().map(spec_of).collect::<Result<Vec<_>>>()?;
+        let name = PolicyName::new("arguments").context("name a policy")?;
+        let new = ArgumentPolicy::new(name, &tools);
+        let policy = tools.into_iter().fold(new, |policy, tool| policy.data(tool.name, DATA));
+        Ok(Arc::new(Self { policy: set(policy) }))
+    }
+}
+
+impl Policy for Provenance {
+    fn name(&self) -> &PolicyName {
+        self.policy.name()
+    }
+
+    fn judge<'a>(
+        &'a self,
+        call: &'a FrozenCall,
+        _seat: Seat,
+        _cancel: &'a Cancel,
+    ) -> BoxFuture<'a, Result<Verdict, PolicyError>> {
+        let verdict = match call.tool().as_str() {
+            DELEGATE => allow(HANDED),
+            _ => self.policy.verdict(call),
+        };
+        Box::pin(std::future::ready(Ok(verdict)))
+    }
+}
+
+/// The worst case: whoever can hand work over may. What is done below is judged here, call by call.
+const HANDED: &str = "what it does is judged call by call";
 
 type Judge = fn(&World, &FrozenCall) -> Verdict;
 
@@ -157,8 +175,7 @@ impl Policy for Rule {
         _cancel: &'a Cancel,
     ) -> BoxFuture<'a, Result<Verdict, PolicyError>> {
         let verdict = match call.tool().as_str() {
-            // The worst case: whoever can hand work over may. What is done below is judged here, call by call.
-            DELEGATE => allow("what it does is judged call by call"),
+            DELEGATE => allow(HANDED),
             _ => (self.judge)(&self.world, call),
         };
         Box::pin(std::future::ready(Ok(verdict)))
@@ -194,36 +211,19 @@ fn strict(world: &World, call: &FrozenCall) -> Verdict {
 }
 
 fn message(world: &World, call: &FrozenCall) -> Verdict {
-    founded(world, call, |sources, value, beside| sources.person_wrote(value, beside)).unwrap_or_else(deny)
-}
-
-fn provenance(world: &World, call: &FrozenCall) -> Verdict {
-    founded(world, call, |sources, value, beside| sources.vouches_for(value, beside)).unwrap_or_else(deny)
-}
-
-fn provenance_or_ask(world: &World, call: &FrozenCall) -> Verdict {
-    founded(world, call, |sources, value, beside| sources.vouches_for(value, beside))
-        .unwrap_or_else(|reason| Verdict::Ask { reason })
-}
-
-/// Allows what is free and what is founded, or says which arguments are not.
-fn founded(
-    world: &World,
-    call: &FrozenCall,
-    vouches_for: fn(&super::sources::Sources, &serde_json::Value, &[&str]) -> bool,
-) -> Result<Verdict, String> {
-    if is_free(world, call) {
-        return Ok(allow("it only reads, or nothing untrusted was read"));
-    }
-    let schema = world.tools.get(call.tool().as_str()).map(|tool| &tool.schema);
-    let missing = world.sources(|sources| {
-        unfounded(call, schema.unwrap_or(&serde_json::Value::Null), |value, beside| {
-            vouches_for(sources, value, beside)
-        })
-    });
-    match missing.is_empty() {
-        true => Ok(allow("every argument that decides something was vouched for")),
-        false => Err(format!("nobody vouches for {}", missing.join(", "))),
+    let values = call.arguments().to_value();
+    let is_named = |argument: &ArgumentLabel| {
+        let at = argument.at.as_str();
+        let text = values.pointer(at).and_then(Value::as_str).unwrap_or_default();
+        let is_ours = |address: &&str| call.integrity_of_part(at, address) >= Integrity::Endorsed;
+        let is_data = DATA.contains(&at) && addresses(text).iter().all(is_ours);
+        is_data || argument.label.integrity >= Integrity::Endorsed
+    };
+    match is_free(world, call) || call.argument_labels().iter().all(is_named) {
+        true => {
+            allow("it only reads, nothing untrusted was read, or the person named all that decides something")
+        }
+        false => deny("the person has not named all that decides something"),
     }
 }
 

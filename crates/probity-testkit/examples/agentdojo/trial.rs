@@ -66,7 +66,7 @@ pub(crate) struct Outcome {
 impl Trial {
     pub(crate) async fn run(&self, adapter: &Arc<Adapter>, suite: &Suite) -> Result<Outcome> {
         let injection = self.injection.as_deref();
-        let world = World::open(adapter, suite, &self.user_task, injection, self.setting.grain())?;
+        let world = World::open(adapter, suite, &self.user_task, injection, self.setting.vouches())?;
         let world = Arc::new(world);
         let outcome = self.run_in(&world).await;
         adapter.close(world.opened.world)?;

@@ -208,7 +208,15 @@ fn fact_of_a_call() -> impl Strategy<Value = Fact> {
         }),
         call().prop_map(|call| Fact::ToolStarted { call, effect: Effect::Once, redeems: None }),
         (call(), outcome(), part_id(), any::<u64>()).prop_map(|(call, outcome, output, output_bytes)| {
-            Fact::ToolFinished { call, outcome, output, output_bytes, ran_ms: 3, readers: Default::default() }
+            Fact::ToolFinished {
+                call,
+                outcome,
+                output,
+                output_bytes,
+                ran_ms: 3,
+                readers: Default::default(),
+                vouched: Vec::new(),
+            }
         }),
     ]
 }

@@ -89,6 +89,7 @@ fn desk() -> Script {
         output_bytes: 6,
         ran_ms: 4,
         readers: Default::default(),
+        vouched: Vec::new(),
     });
     let denial = Denial {
         code: DenialCode::Policy,
@@ -175,6 +176,7 @@ fn doubt(steps: &[Result<Effect, ToolOutcomeKind>]) -> (bool, u32) {
                 output_bytes: 0,
                 ran_ms: 0,
                 readers: Default::default(),
+                vouched: Vec::new(),
             },
         });
     }
