@@ -7,7 +7,7 @@ use probity_contract::{
     Ruling, Said, Seat, Tool as _, Verdict,
 };
 use probity_core::{LayeredRules, Mode, RuleLayer, RuleSource};
-use probity_testkit::{Judges, ScenarioRow, ScriptedPolicy, policy_name, principal};
+use probity_testkit::{ScenarioRow, ScriptedPolicy, policy_name};
 use serde_json::Value;
 
 use super::stage::{Decision, Seen, expects, scripted_tool, stage, tool_name, wanted};
