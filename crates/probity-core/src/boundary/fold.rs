@@ -41,7 +41,6 @@ pub(crate) struct Fold {
 
 /// How far one interceptor is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "in the end all have said something")]
 pub(super) enum Hearing {
     /// It was not asked.
     Silent,
@@ -113,7 +112,6 @@ pub(crate) enum FoldStep {
 
 /// What came of hearing an interceptor.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "nearly all are verdicts, and none is kept")]
 pub enum Heard {
     /// This.
     Verdict(HookVerdict),

@@ -17,6 +17,7 @@ pub(crate) use context::{Envelope, Scene, SceneCall, Staged, arguments_value, te
 pub use fold::{Consulted, Heard};
 pub(crate) use fold::{Fold, FoldStep};
 pub use name::ContextIdentity;
+pub(crate) use reason::scrubbed;
 pub use settings::{BoundarySettings, ChangedCalls, IdentityProvider, Releases, Seated};
 pub(crate) use upshot::Upshot;
 

@@ -82,10 +82,15 @@ impl Withheld {
     }
 }
 
-/// One reason without the pieces of at least eight bytes that stand in `refused`.
-#[cfg(test)]
-pub(crate) fn scrubbed(reason: &str, refused: &Value) -> String {
-    Withheld::between([reason], [refused]).scrub(reason)
+/// Words without the pieces of at least eight bytes that stand in `refused`.
+pub(crate) fn scrubbed<'a>(words: &'a str, refused: impl IntoIterator<Item = &'a Value>) -> String {
+    Withheld::between([words], refused).scrub(words)
+}
+
+/// The text on one line, as reasons are told: whatever is no visible character is one blank.
+fn folded(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Those of the pieces that stand in the values.
@@ -94,7 +99,12 @@ fn common(said: &HashSet<Piece>, values: &[&Value]) -> HashSet<Piece> {
     if said.is_empty() {
         return found;
     }
-    let mut look = |text: &str| found.extend(pieces(text).filter(|piece| said.contains(piece)));
+    let mut look = |text: &str| {
+        found.extend(pieces(text).filter(|piece| said.contains(piece)));
+        if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            found.extend(pieces(&folded(text)).filter(|piece| said.contains(piece)));
+        }
+    };
     for value in values {
         each_text(value, &mut look);
         look(&value.to_string());

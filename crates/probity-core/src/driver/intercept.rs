@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::owned::Owned;
 use super::watch::{Broken, Watch};
-use crate::boundary::{Consulted, Heard};
+use crate::boundary::{Consulted, Heard, scrubbed};
 use crate::run::Outcome;
 
 /// One interceptor's turn.
@@ -31,6 +31,7 @@ pub(super) async fn intercept(
     alive: mpsc::Sender<()>,
 ) -> Outcome {
     let Turn { passage, seat, occasion } = turn;
+    let shown = occasion.clone();
     let heard = match interceptor {
         None => Heard::Failed,
         Some(interceptor) => {
@@ -55,9 +56,8 @@ pub(super) async fn intercept(
             };
             // The task's own signal tells a cancellation apart: nobody's fault, and not reported.
             if !cancel.is_fired() {
-                let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
                 let who = Broken { call: None, tool: None, seat: None, who: interceptor.name().as_str() };
-                watch.failed(&who, class, &line);
+                watch.failed(&who, class, &without(&shown, &line));
             }
             heard
         }
@@ -76,6 +76,7 @@ pub(super) async fn consult(
     let resolution = match consultant {
         None => Consulted::Nobody,
         Some(consultant) => {
+            let shown = consultation.occasion.clone();
             let asked =
                 Owned::spawn(async move { consultant.consult(&consultation).await.map_err(own_words) });
             let (class, line) = match tokio::time::timeout(left, asked).await {
@@ -86,16 +87,14 @@ pub(super) async fn consult(
                     };
                 }
                 Ok(Ok(Err((true, line)))) => {
-                    let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
-                    watch.failed(&consultant_broke(), "malformed", &line);
+                    watch.failed(&consultant_broke(), "malformed", &without(&shown, &line));
                     return Outcome::Consulted { passage, resolution: Consulted::Malformed };
                 }
                 Ok(Ok(Err((false, line)))) => ("error", line),
                 Ok(Err(broken)) => ("panic", panic_words(broken)),
                 Err(_elapsed) => ("timeout", Egress::fixed("nobody decided in time")),
             };
-            let line = one_line_untrusted::<SamePrincipal>(line.as_str(), THROWN_LINE_CHARS_MAX);
-            watch.failed(&consultant_broke(), class, &line);
+            watch.failed(&consultant_broke(), class, &without(&shown, &line));
             Consulted::Failed
         }
     };
@@ -104,6 +103,12 @@ pub(super) async fn consult(
 
 const fn consultant_broke() -> Broken<'static> {
     Broken { call: None, tool: None, seat: None, who: "consultant" }
+}
+
+/// What was thrown as one line, without what it repeats of what it was thrown about: that is refused now.
+fn without(shown: &Occasion, thrown: &Egress<SamePrincipal>) -> Egress<SamePrincipal> {
+    let line = one_line_untrusted::<SamePrincipal>(thrown.as_str(), THROWN_LINE_CHARS_MAX);
+    one_line_untrusted(&scrubbed(line.as_str(), [shown.target()]), THROWN_LINE_CHARS_MAX)
 }
 
 /// Whether the answer was none, and what the error says itself. In the task of whoever made it: the words are its code.

@@ -33,6 +33,8 @@ impl Run {
             let (name, arguments) = (tool.as_str(), arguments.to_value());
             Scene::PreToolCall { id: called, name, arguments }.stage(envelope)
         });
+        // It may be over at once, and is to be moved on then.
+        self.changed = true;
         Stage::Looking(Box::new(Looking { fold, rounds, tool, arguments }))
     }
 
@@ -46,6 +48,7 @@ impl Run {
             let (result, is_error) = (settled.text.as_ref(), settled.is_error);
             Scene::PostToolCall { id: &called, name: &name, arguments, result, is_error }.stage(envelope)
         });
+        self.changed = true;
         if let Some(call) = self.state.calls.get_mut(&id) {
             call.enter(Stage::Returning(Box::new(Returning { fold, settled, came })));
         }

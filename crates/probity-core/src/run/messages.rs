@@ -160,10 +160,8 @@ pub(super) fn changed_reply(reply: &ModelReply, target: &Value) -> Result<ModelR
         Some(_) | None => return Err(NotMessages),
     };
     let wanted = target.get("tool_calls").and_then(Value::as_array).ok_or(NotMessages)?;
-    let mut parts = match text == reply_text(&reply.parts) {
-        true => reply.parts.clone(),
-        false => reply_with_text(&reply.parts, text),
-    };
+    // Whatever it is that was changed, the reasoning and the provider's own forms of the whole may say it.
+    let mut parts = reply_with_text(&reply.parts, text);
     let mut wanted = wanted.iter().peekable();
     parts.retain_mut(|part| {
         let ReplyPartKind::Call(call) = &mut part.kind else { return true };
@@ -176,7 +174,6 @@ pub(super) fn changed_reply(reply: &ModelReply, target: &Value) -> Result<ModelR
         let arguments = now.get("args").unwrap_or(&Value::Null);
         if *arguments != arguments_value(&call.arguments) {
             call.arguments = text_of(arguments);
-            part.native = None;
         }
         true
     });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{
     CallId, Content, Ending, Fact, HostError, Intercepted, MessageDenied, ModelCallId, ModelError,
-    ModelReply, Point, ReplyPart, Stop, Window,
+    ModelReply, Point, ReplyPart, Window,
 };
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use super::spec::FirstItem;
 use super::turns::{Last, content_bytes, reply_text};
 use super::{Phase, Release, Run, RunState, Step, Unexpected};
 use crate::boundary::{
-    BoundarySettings, Consulted, Envelope, Fold, FoldStep, Heard, Releases, Scene, Staged, Upshot,
+    BoundarySettings, Consulted, Envelope, Fold, FoldStep, Heard, Releases, Scene, Staged, Upshot, scrubbed,
 };
 
 /// What a run calls itself where interceptors are told who acts.
@@ -71,6 +71,8 @@ impl std::fmt::Debug for Then {
 pub(super) struct Arrived {
     pub(super) by: ModelCallId,
     pub(super) reply: ModelReply,
+    // What it was when it came, whatever is put in its place.
+    pub(super) bytes: u64,
     pub(super) last: Last,
 }
 
@@ -95,6 +97,12 @@ impl Run {
     #[must_use]
     pub fn is_looked_at(&self) -> bool {
         self.state.passing.is_some()
+    }
+
+    /// Whether the reply of the model call under way has come and is being looked at.
+    pub(super) fn holds_reply(&self) -> bool {
+        let then = self.state.passing.as_ref().map(|passing| &passing.then);
+        self.written.end.is_some() || matches!(then, Some(Then::Reply(_) | Then::Answer(_)))
     }
 
     pub(super) fn is_heard_at(&self, point: Point) -> bool {
@@ -173,7 +181,8 @@ impl Run {
 
     /// Has what would be an answer looked at, or takes the reply in where it is none or nobody is heard.
     fn look_at_answer(&mut self, arrived: Arrived) {
-        let is_answer = !messages::proposes_calls(&arrived.reply.parts) && !arrived.pauses();
+        // A reply that only pauses is a part of an answer.
+        let is_answer = !messages::proposes_calls(&arrived.reply.parts);
         if !is_answer || !self.is_heard_at(Point::Output) {
             return self.take_reply(arrived);
         }
@@ -414,7 +423,7 @@ impl Run {
         if upshot.proceeds {
             self.look_at_answer(arrived);
         } else {
-            self.refuse_reply(&arrived);
+            self.refuse_reply(arrived.by, &arrived.reply, arrived.bytes);
             self.deny_message(&upshot);
         }
     }
@@ -431,17 +440,16 @@ impl Run {
         if upshot.proceeds {
             self.take_reply(arrived);
         } else {
-            self.refuse_reply(&arrived);
+            self.refuse_reply(arrived.by, &arrived.reply, arrived.bytes);
             self.deny_message(&upshot);
         }
     }
 
     /// What is known of a reply that stands nowhere: what it cost.
-    fn refuse_reply(&mut self, arrived: &Arrived) {
-        let Arrived { by, reply, .. } = arrived;
-        self.state.spent.count(&reply.usage, content_bytes(&Content::Reply(reply.parts.as_slice().into())));
-        self.state.ledger.fact(Fact::ReplyRefused { call: *by, usage: reply.usage });
-        self.release_text(*by, String::new(), true);
+    fn refuse_reply(&mut self, by: ModelCallId, reply: &ModelReply, bytes: u64) {
+        self.state.spent.count(&reply.usage, bytes);
+        self.state.ledger.fact(Fact::ReplyRefused { call: by, usage: reply.usage });
+        self.release_text(by, String::new(), true);
     }
 
     /// Writes the row of a passage down, with the texts behind its digests where something was changed or stopped.
@@ -496,10 +504,20 @@ impl Run {
         self.release_text(call, rest, true);
     }
 
-    /// Forgets what was being looked at: the run ends.
+    /// Forgets what was being looked at: the run ends. What a reply cost that stands nowhere is known all the same.
     pub(super) fn drop_passing(&mut self) {
-        self.state.passing = None;
-        self.written = Written::default();
+        let looked_at = self.state.passing.take().and_then(|passing| match passing.then {
+            Then::Reply(arrived) | Then::Answer(arrived) => Some((arrived.by, arrived.reply, arrived.bytes)),
+            Then::Open | Then::Message(_) | Then::Ask | Then::Piece { .. } | Then::Close(_) => None,
+        });
+        let ended = std::mem::take(&mut self.written).end.and_then(|end| {
+            let (by, reply) = (end.0, end.1.ok()?);
+            let bytes = bytes_of(&reply);
+            Some((by, reply, bytes))
+        });
+        for (by, reply, bytes) in looked_at.into_iter().chain(ended) {
+            self.refuse_reply(by, &reply, bytes);
+        }
     }
 
     /// Has whoever is heard at the end told how it ended; whether there is anybody.
@@ -555,21 +573,25 @@ impl Run {
     }
 }
 
-impl Arrived {
-    fn pauses(&self) -> bool {
-        self.reply.stop == Stop::Paused && !self.last.is_last()
-    }
-}
-
-/// Why something was stopped, on one line, with nothing of what it says.
+/// Why something was stopped, on one line, with nothing of what it says. Taken out again on the one line: what was quoted over
+/// several may be a quote there.
 pub(super) fn reason_of(upshot: &Upshot) -> String {
     let reason = upshot.verdict.reason().unwrap_or("no reason was given");
-    one_line_untrusted::<SamePrincipal>(reason, THROWN_LINE_CHARS_MAX).as_str().to_owned()
+    let line = one_line_untrusted::<SamePrincipal>(reason, THROWN_LINE_CHARS_MAX);
+    if HostError::is_said_by(line.as_str()) {
+        return line.as_str().to_owned();
+    }
+    scrubbed(line.as_str(), [upshot.before.target(), upshot.target()])
 }
 
 /// A reply that is not whole: what there is of it, and why it is shown.
 fn unfinished<'a>(state: &'a RunState, content: Option<&'a str>, finish_reason: &'a str) -> Scene<'a> {
     Scene::PostModelCall { model: state.spec.model.as_str(), content, calls: Vec::new(), finish_reason }
+}
+
+/// Bytes of a reply, for counts that its provider does not give.
+pub(super) fn bytes_of(reply: &ModelReply) -> u64 {
+    content_bytes(&Content::Reply(reply.parts.as_slice().into()))
 }
 
 fn take_first(items: &mut Vec<FirstItem>) -> Option<FirstItem> {

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use probity_contract::{
-    Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Fact, InterceptorName, ItemId, Label,
-    Limits, ModelCallId, ModelName, PartId, PendingCall, PolicyName, PrincipalId, Readers, RunId, Seat,
-    Spending, ToolName, ToolOutcomeKind, ToolSpec, Usage,
+    Answer, CallId, Denial, DenialCode, Digest, Effect, Emission, Ending, Enforcement, Fact, Intercepted,
+    InterceptorName, ItemId, Label, Limits, MessageDenied, ModelCallId, ModelName, PartId, PendingCall,
+    Point, PolicyName, PrincipalId, Readers, RunId, Seat, Spending, ToolName, ToolOutcomeKind, ToolSpec,
+    Usage,
 };
+
+use crate::boundary::BoundarySettings;
 
 use super::call::{Call, Settled, Stage};
 use super::{Outcome, Phase, Run, RunSpec, SpecError, Unexpected, words};
@@ -44,6 +47,10 @@ pub struct LeftBehind {
     model_calls_ended: Vec<ModelCallId>,
     // What tools brought back there.
     finished: Vec<Finished>,
+    // Passages that were begun there.
+    next_passage: u64,
+    // A message that was refused there. It is not asked for again.
+    message_denied: Option<MessageDenied>,
     // What was refused there, by people, policies or the engine.
     denied: Vec<(CallId, Denial)>,
     // What tasks had seen and spent that were over there.
@@ -82,6 +89,10 @@ impl LeftBehind {
                 self.usage = self.usage.plus(usage);
                 self.model_calls_ended.push(*call);
             }
+            Some(Fact::Intercepted(row)) => {
+                self.next_passage = self.next_passage.max(row.sequence.saturating_add(1));
+                self.message_denied = self.message_denied.take().or_else(|| message_denied(row));
+            }
             Some(Fact::ReplyRefused { call, usage }) => {
                 self.usage = self.usage.plus(usage);
                 self.model_calls_ended.push(*call);
@@ -106,7 +117,10 @@ impl LeftBehind {
                     self.effects.push(*call);
                 }
             }
-            Some(Fact::ChildEnded { call, label, spent, .. }) => {
+            Some(Fact::ChildEnded { call, label, spent, ending, .. }) => {
+                if let Some(Ending::MessageDenied(denied)) = ending {
+                    self.message_denied.get_or_insert_with(|| denied.clone());
+                }
                 self.children.push((*call, label.clone(), spent.clone()));
             }
             Some(Fact::Denied { call, denial }) => self.denied.push((*call, denial.clone())),
@@ -117,6 +131,26 @@ impl LeftBehind {
     fn saw_item(&mut self, item: ItemId) {
         self.next_item = self.next_item.max(item.0.saturating_add(1));
     }
+}
+
+/// What a row says was refused, where the run could not go on from there.
+fn message_denied(row: &Intercepted) -> Option<MessageDenied> {
+    let ends_the_run = match row.point {
+        Point::PreToolCall | Point::PostToolCall | Point::AgentShutdown => false,
+        Point::AgentStartup | Point::Input | Point::PreModelCall | Point::PostModelCall | Point::Output => {
+            true
+        }
+    };
+    if !ends_the_run || row.mode == Enforcement::EvaluateOnly || row.verdict.permits() {
+        return None;
+    }
+    let by = row.decided_by.and_then(|index| row.verdicts.iter().find(|said| said.index == index));
+    let reason = words::line(row.verdict.reason().unwrap_or("no reason was given"));
+    Some(MessageDenied {
+        phase: row.point,
+        interceptor: by.map(|said| said.interceptor.clone()),
+        reason: reason.as_str().to_owned(),
+    })
 }
 
 /// Why a stored run cannot be taken up by a task.
@@ -220,7 +254,7 @@ impl Run {
             self.count_child(*id, label, spent);
         }
         self.take_results(&resumption.left_behind);
-        self.state.spec.boundary = spec.boundary.clone();
+        self.take_boundary(spec);
         // By the effects that the tools had when they were started.
         self.abandon_outstanding();
         self.take_tools(tools)?;
@@ -228,8 +262,24 @@ impl Run {
         self.state.spec.limits = stricter(&self.state.spec.limits, &spec.limits);
         self.state.spec.delegates.clone_from(&spec.delegates);
         self.share_out_again();
+        if let Some(denied) = resumption.left_behind.message_denied.clone() {
+            // It was refused, and its process ended before it could say so.
+            self.end(Ending::MessageDenied(denied));
+        }
         self.state.ledger.require_durable();
         Ok(())
+    }
+
+    /// Who is heard now. What follows from what they say stays as it was, and so does what they can judge of a text that is
+    /// still being written: whatever is looser now is not for this run.
+    fn take_boundary(&mut self, spec: &RunSpec) {
+        let stored = std::mem::take(&mut self.state.spec.boundary);
+        let mut seats = spec.boundary.seats.clone();
+        for seat in &mut seats {
+            let before = stored.seats.iter().find(|before| before.name == seat.name);
+            seat.window = before.map_or(seat.window, |before| before.window);
+        }
+        self.state.spec.boundary = BoundarySettings { seats, ..stored };
     }
 
     /// The questions that a person is asked now, in the order of their calls.
@@ -323,6 +373,7 @@ impl Run {
         state.next_item = state.next_item.max(behind.next_item);
         state.next_call = state.next_call.max(behind.next_call);
         state.next_model_call = state.next_model_call.max(behind.next_model_call);
+        state.next_passage = state.next_passage.max(behind.next_passage);
         state.spent.turns += behind.turns;
         state.spent.tool_calls += behind.tool_calls;
         state.spent.lost(&behind.usage);
@@ -344,7 +395,9 @@ impl Run {
             }
         }
         for finished in &behind.finished {
-            let call = self.state.calls.get_mut(&finished.call).filter(|call| call.may_have_started());
+            let came_back =
+                |call: &&mut Call| call.may_have_started() || matches!(call.stage, Stage::Returning(_));
+            let call = self.state.calls.get_mut(&finished.call).filter(came_back);
             if let Some(call) = call {
                 let (text, is_error) = (Arc::clone(&finished.text), finished.is_error);
                 (call.brought_for, call.vouched) = (finished.readers.clone(), Vec::new());
@@ -364,9 +417,30 @@ impl Run {
         if changed.is_empty() {
             return Ok(());
         }
-        let open = self.state.calls.values().filter(|call| !call.is_settled());
-        let meant = open.filter(|call| changed.keys().any(|name| name.as_str() == call.tool));
-        for id in meant.map(|call| call.id).collect::<Vec<_>>() {
+        let is_meant = |call: &&mut Call| changed.keys().any(|name| name.as_str() == call.tool);
+        let mut to_deny = Vec::new();
+        for call in self.state.calls.values_mut().filter(is_meant) {
+            match &call.stage {
+                // Its tool has had the permit: what is known of it is told, and it is not said that nothing ran.
+                Stage::Reconciling(reconciling) => {
+                    let otherwise = reconciling.otherwise.clone();
+                    call.enter(Stage::Settled(otherwise));
+                }
+                Stage::Returning(_) | Stage::Settled(_) => {}
+                Stage::Looking(_)
+                | Stage::Resolving { .. }
+                | Stage::Judging
+                | Stage::Inheriting
+                | Stage::Asking
+                | Stage::Cleared
+                | Stage::Reresolving
+                | Stage::Rechecking
+                | Stage::Redeeming
+                | Stage::Permitted
+                | Stage::Running => to_deny.push(call.id),
+            }
+        }
+        for id in to_deny {
             let reason = "the tool is not any more the one that the call was made for".to_owned();
             self.deny(id, words::denial(DenialCode::ToolChanged, Seat::Targets, reason));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    CallId, Content, Effect, Event, Fact, Origin, ProposedCall, Reconciled, ReconciledKind, ToolError,
+    CallId, Content, Effect, Event, Fact, Origin, Point, ProposedCall, Reconciled, ReconciledKind, ToolError,
     ToolErrorClass, ToolOutcomeKind, ToolOutput,
 };
 use probity_egress::one_line_untrusted;
@@ -36,14 +36,20 @@ impl Run {
             }
             Err(error) => {
                 let pure = self.state.spec.tool(&tool).is_some_and(|tool| tool.effect == Effect::Pure);
+                let outcome = outcome_kind(error.class, pure);
+                let is_unknown = matches!(outcome, ToolOutcomeKind::Unknown(_));
+                // There is no result that anybody could look at, and its own words are as foreign as one.
+                let error = match is_unknown && self.is_heard_at(Point::PostToolCall) {
+                    true => ToolError::new(error.class, "nobody has looked at its words"),
+                    false => error,
+                };
                 let text = Arc::from(words::tool_failed(&error, pure).as_str());
-                (Settled { text, is_error: true, trusted: false }, outcome_kind(error.class, pure))
+                (Settled { text, is_error: true, trusted: false }, outcome)
             }
         };
         let reconciles = self.state.spec.tool(&tool).is_some_and(|tool| tool.effect == Effect::Reconcile);
         let came = Came::Back { outcome, output_bytes, ran_ms };
         if matches!(outcome, ToolOutcomeKind::Unknown(_)) {
-            // The engine's own words: there is no result that anybody could look at.
             self.take_result(id, settled, came);
         } else {
             self.look_at_result(id, settled, came);

@@ -35,7 +35,12 @@ impl Run {
             call.frozen.as_ref().is_some_and(|frozen| Some(frozen.facts().tool_digest) != now)
         };
         let open = self.state.calls.values();
-        let open = open.filter(|call| !matches!(call.stage, Stage::Running | Stage::Settled(_)));
+        let open = open.filter(|call| {
+            !matches!(
+                call.stage,
+                Stage::Running | Stage::Returning(_) | Stage::Reconciling(_) | Stage::Settled(_)
+            )
+        });
         for id in open.filter(is_other).map(|call| call.id).collect::<Vec<_>>() {
             let reason = "the tool is not any more the one that the call was made for".to_owned();
             self.deny(id, words::denial(DenialCode::ToolChanged, Seat::Targets, reason));

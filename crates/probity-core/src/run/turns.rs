@@ -13,7 +13,7 @@ use probity_egress::{Egress, SamePrincipal, bounded_summary, egress_text};
 use serde::{Deserialize, Serialize};
 
 use super::call::{Call, Settled, Stage};
-use super::passing::Arrived;
+use super::passing::{Arrived, bytes_of};
 use super::{Phase, Run, Step, Unexpected, words};
 
 /// Code points of a model's failure in the record and in events.
@@ -24,12 +24,6 @@ const MODEL_ERROR_CHARS_MAX: usize = 500;
 pub(super) struct Last {
     wrap_up: Option<LimitKind>,
     cut_by: Option<LimitKind>,
-}
-
-impl Last {
-    pub(super) const fn is_last(self) -> bool {
-        self.wrap_up.is_some()
-    }
 }
 
 impl Run {
@@ -172,7 +166,7 @@ impl Run {
         result: Result<ModelReply, ModelError>,
     ) -> Result<(), Unexpected> {
         match self.state.phase {
-            Phase::Model { call: waiting, sent: true, .. } if waiting == call => {
+            Phase::Model { call: waiting, sent: true, .. } if waiting == call && !self.holds_reply() => {
                 self.take_or_keep_model_end(call, result);
                 Ok(())
             }
@@ -191,7 +185,8 @@ impl Run {
         match result {
             Ok(reply) => {
                 let cut_by = imposed.map(|left| left.limit).filter(|_| reply.stop == Stop::MaxTokens);
-                self.look_at_reply(Arrived { by: call, reply, last: Last { wrap_up, cut_by } });
+                let bytes = bytes_of(&reply);
+                self.look_at_reply(Arrived { by: call, reply, bytes, last: Last { wrap_up, cut_by } });
             }
             Err(error) => {
                 self.deny_rest(call);
@@ -217,14 +212,14 @@ impl Run {
 
     /// Takes a reply in that nobody has anything against: from here on it stands in the window.
     pub(super) fn take_reply(&mut self, arrived: Arrived) {
-        let Arrived { by, reply, last } = arrived;
+        let Arrived { by, reply, bytes, last } = arrived;
         let ModelReply { parts, stop, usage, model, response_id } = reply;
         self.release_reply(by, &parts);
         let wrap_up = last.wrap_up;
         let label = self.state.label.clone();
         let parts: Arc<[ReplyPart]> = parts.into();
         let content = Content::Reply(Arc::clone(&parts));
-        self.state.spent.count(&usage, content_bytes(&content));
+        self.state.spent.count(&usage, bytes);
         let item = self.add_item(Origin::Model(by), label, content);
         let replied = Fact::ModelReplied { call: by, item, stop: recorded(&stop), usage, model, response_id };
         self.state.ledger.fact(replied);
@@ -391,6 +386,13 @@ impl Run {
     pub(super) fn fail_record(&mut self, error: String) {
         self.state.ledger.close();
         self.state.answer = None;
+        // What was held stays in.
+        for step in &mut self.releases {
+            if let Step::Release { text, last, .. } = step {
+                text.clear();
+                *last = true;
+            }
+        }
         self.end(Ending::RecordFailed { error });
     }
 

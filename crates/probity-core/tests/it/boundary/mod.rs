@@ -6,6 +6,7 @@ mod messages;
 mod points;
 mod streams;
 mod verdicts;
+mod ways_out;
 
 use std::error::Error;
 use std::sync::{Arc, Mutex};
