@@ -10,6 +10,7 @@ mod consult;
 mod denied;
 mod host_error;
 mod point;
+mod reading;
 mod row;
 mod verdict;
 

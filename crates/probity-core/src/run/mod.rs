@@ -17,6 +17,7 @@ mod ledger;
 mod messages;
 mod moments;
 mod passing;
+mod pieces;
 mod places;
 pub(crate) mod provenance;
 mod resuming;
@@ -49,7 +50,8 @@ pub use step::{Outcome, Release, Step, Unexpected};
 
 use call::{Call, RefusedForGood};
 use ledger::{Ledger, Reserved, Spent};
-use passing::{Passing, Written};
+use passing::Passing;
+use pieces::Written;
 use told::ToldOf;
 
 /// Code points of a run's title in its record.

@@ -1,23 +1,23 @@
 //! What passes a point of the boundary: held outside of the window until interceptors have looked at it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
 use probity_contract::{
-    CallId, Content, Ending, Fact, HostError, Intercepted, MessageDenied, ModelCallId, ModelError,
-    ModelReply, Point, ReplyPart, Window,
+    CallId, Content, Ending, Fact, HostError, Intercepted, MessageDenied, ModelCallId, ModelReply, Point,
+    ReplyPart,
 };
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::messages::{self, NotMessages};
+use super::pieces::Written;
 use super::spec::FirstItem;
 use super::turns::{Last, content_bytes, reply_text};
-use super::{Phase, Release, Run, RunState, Step, Unexpected};
+use super::{Phase, Run, RunState, Step, Unexpected};
 use crate::boundary::{
-    BoundarySettings, Consulted, Envelope, Fold, FoldStep, Heard, Releases, Scene, Staged, Upshot, scrubbed,
+    BoundarySettings, Consulted, Envelope, Fold, FoldStep, Heard, Scene, Staged, Upshot, scrubbed,
 };
 
 /// What a run calls itself where interceptors are told who acts.
@@ -34,7 +34,7 @@ pub(super) struct Passing {
 
 /// What goes on when the passage is over.
 #[derive(Serialize, Deserialize)]
-enum Then {
+pub(super) enum Then {
     /// The run.
     Open,
     /// A message into the window.
@@ -76,21 +76,6 @@ pub(super) struct Arrived {
     pub(super) last: Last,
 }
 
-/// What a model has written so far where it is looked at in pieces.
-///
-/// Not stored: a model call that nobody owes any more is made again from its start.
-#[derive(Default)]
-pub(super) struct Written {
-    text: String,
-    // Where pieces end that were not looked at yet.
-    ends: VecDeque<usize>,
-    released: usize,
-    // A transform of a piece: from here on the rest waits for the whole.
-    held: bool,
-    // The end of the model call, which came before the pieces were looked at.
-    end: Option<Box<(ModelCallId, Result<ModelReply, ModelError>)>>,
-}
-
 impl Run {
     /// Whether a message or a reply is being looked at. What is refused there shall stand in no stored state, so whoever
     /// stores the run waits until it is over: a state from before knows nothing of it.
@@ -119,7 +104,7 @@ impl Run {
         Fold::begin(&state.spec.boundary, scene(state, envelope))
     }
 
-    fn pass(&mut self, fold: Fold, then: Then) {
+    pub(super) fn pass(&mut self, fold: Fold, then: Then) {
         self.state.passing = Some(Box::new(Passing { fold, then }));
     }
 
@@ -189,102 +174,6 @@ impl Run {
         let text = reply_text(&arrived.reply.parts);
         let fold = self.fold(|_, envelope| Scene::Output { content: &text }.stage(envelope));
         self.pass(fold, Then::Answer(Box::new(arrived)));
-    }
-
-    /// Where the pieces of a reply under way are looked at, in order.
-    fn looks_at_pieces(&self) -> impl Iterator<Item = Point> {
-        let boundary = &self.state.spec.boundary;
-        let points = match boundary.releases {
-            Releases::AllAgreed => [Point::PostModelCall, Point::Output].as_slice(),
-            Releases::AfterModelCall => [Point::PostModelCall].as_slice(),
-        };
-        points.iter().copied().filter(|point| boundary.is_heard_at(*point))
-    }
-
-    /// What becomes of the deltas of a model call.
-    pub(super) fn release(&self) -> Release {
-        let boundary = &self.state.spec.boundary;
-        if ![Point::PostModelCall, Point::Output].into_iter().any(|point| boundary.is_heard_at(point)) {
-            return Release::AsItComes;
-        }
-        let places = self.looks_at_pieces().flat_map(|point| boundary.seats_at(point));
-        let seats = places.filter_map(|place| boundary.seats.get(place as usize));
-        let windows: Option<Vec<Window>> = seats.map(|seat| seat.window).collect();
-        match windows.filter(|windows| !windows.is_empty()) {
-            Some(windows) => Release::Pieces(windows),
-            None => Release::Held,
-        }
-    }
-
-    /// Takes more of what the model writes.
-    pub(super) fn model_wrote(&mut self, call: ModelCallId, text: &str) -> Result<(), Unexpected> {
-        match self.state.phase {
-            Phase::Model { call: waiting, sent: true, .. } if waiting == call => {
-                self.written.text.push_str(text);
-                if !self.written.held {
-                    self.written.ends.push_back(self.written.text.len());
-                }
-                self.look_at_pieces();
-                Ok(())
-            }
-            Phase::Opening { .. }
-            | Phase::Turn { .. }
-            | Phase::Model { .. }
-            | Phase::Calls
-            | Phase::Closing
-            | Phase::Ended(_) => Err(Unexpected),
-        }
-    }
-
-    fn look_at_pieces(&mut self) {
-        if self.state.passing.is_some() {
-            return;
-        }
-        let Some(ends) = self.written.ends.pop_front() else {
-            if let Some(end) = self.written.end.take() {
-                let (call, result) = *end;
-                self.take_model_end(call, result);
-            }
-            return;
-        };
-        let first = self.looks_at_pieces().next();
-        if let Some(first) = first {
-            self.look_at_piece(first, ends);
-        }
-    }
-
-    fn look_at_piece(&mut self, point: Point, ends: usize) {
-        let written = std::mem::take(&mut self.written);
-        let so_far = written.text.get(..ends).unwrap_or_default();
-        let fold = self.fold(|state, envelope| {
-            if point == Point::Output {
-                return Scene::Output { content: so_far }.stage(envelope);
-            }
-            unfinished(state, Some(so_far), "incremental").stage(envelope)
-        });
-        self.written = written;
-        self.pass(fold, Then::Piece { ends });
-    }
-
-    /// Takes the end of a model call: at once, or when the pieces before it were looked at.
-    pub(super) fn take_or_keep_model_end(
-        &mut self,
-        call: ModelCallId,
-        result: Result<ModelReply, ModelError>,
-    ) {
-        self.written.end = Some(Box::new((call, result)));
-        self.look_at_pieces();
-    }
-
-    /// A model call that broke off while its text was looked at in pieces leaves a rest that nobody has judged.
-    pub(super) fn deny_rest(&mut self, call: ModelCallId) {
-        if let Release::Pieces(_) = self.release() {
-            let fold = self.fold(|state, envelope| unfinished(state, None, "error").stage(envelope));
-            if let Some(upshot) = fold.refused(&self.state.spec.boundary, HostError::StreamingUnsupported) {
-                self.record_row(&upshot, None, Some(call));
-            }
-        }
-        self.release_text(call, String::new(), true);
     }
 
     /// Moves a passage on as far as it goes without an outcome.
@@ -391,27 +280,6 @@ impl Run {
         }
     }
 
-    fn passed_piece(&mut self, upshot: &Upshot, ends: usize) {
-        let Phase::Model { call, .. } = self.state.phase else { return };
-        self.record_row(upshot, None, Some(call));
-        if !upshot.proceeds {
-            self.release_text(call, String::new(), true);
-            return self.deny_message(upshot);
-        }
-        let next = self.looks_at_pieces().skip_while(|point| *point != upshot.row.point).nth(1);
-        if upshot.is_changed {
-            self.written.held = true;
-            self.written.ends.clear();
-        } else if let Some(next) = next {
-            return self.look_at_piece(next, ends);
-        } else {
-            let from = std::mem::replace(&mut self.written.released, ends);
-            let text = self.written.text.get(from..ends).unwrap_or_default().to_owned();
-            self.release_text(call, text, false);
-        }
-        self.look_at_pieces();
-    }
-
     fn passed_reply(&mut self, mut upshot: Upshot, mut arrived: Arrived) {
         if upshot.is_changed && upshot.proceeds {
             match messages::changed_reply(&arrived.reply, upshot.target()) {
@@ -471,37 +339,13 @@ impl Run {
     }
 
     /// Ends the run because something of it may not go on, with everything that is said of it and nothing that it says.
-    fn deny_message(&mut self, upshot: &Upshot) {
+    pub(super) fn deny_message(&mut self, upshot: &Upshot) {
         let denied = MessageDenied {
             phase: upshot.row.point,
             interceptor: upshot.interceptor.clone(),
             reason: reason_of(upshot),
         };
         self.end(Ending::MessageDenied(denied));
-    }
-
-    pub(super) fn release_text(&mut self, call: ModelCallId, text: String, last: bool) {
-        if self.release() != Release::AsItComes {
-            self.releases.push_back(Step::Release { call, text, last });
-        }
-    }
-
-    /// Lets the text of a reply out that stands in the window now, or what of it was not let out in pieces.
-    ///
-    /// A text beside calls is no answer, so nobody has looked at it at `output`: where somebody is heard there, it stays.
-    pub(super) fn release_reply(&mut self, call: ModelCallId, parts: &[ReplyPart]) {
-        let Written { text: written, released, .. } = std::mem::take(&mut self.written);
-        let is_out = written.get(..released).unwrap_or_default();
-        let looked_at = self.state.spec.boundary.releases == Releases::AfterModelCall
-            || !messages::proposes_calls(parts)
-            || !self.is_heard_at(Point::Output);
-        let rest = match reply_text(parts) {
-            _ if !looked_at => String::new(),
-            // One that does not go on from what is out was changed, and stands for itself.
-            text if is_out.is_empty() => text,
-            text => text.strip_prefix(is_out).map(str::to_owned).unwrap_or(text),
-        };
-        self.release_text(call, rest, true);
     }
 
     /// Forgets what was being looked at: the run ends. What a reply cost that stands nowhere is known all the same.
@@ -582,11 +426,6 @@ pub(super) fn reason_of(upshot: &Upshot) -> String {
         return line.as_str().to_owned();
     }
     scrubbed(line.as_str(), [upshot.before.target(), upshot.target()])
-}
-
-/// A reply that is not whole: what there is of it, and why it is shown.
-fn unfinished<'a>(state: &'a RunState, content: Option<&'a str>, finish_reason: &'a str) -> Scene<'a> {
-    Scene::PostModelCall { model: state.spec.model.as_str(), content, calls: Vec::new(), finish_reason }
 }
 
 /// Bytes of a reply, for counts that its provider does not give.
