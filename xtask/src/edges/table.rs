@@ -20,10 +20,12 @@ pub(super) const PLACES: &[(&str, Place)] = &[
     ("probity-bindings", Place::Level(2)),
     ("probity-trace", Place::Level(2)),
     (CORE, Place::Level(3)),
+    ("probity-import", Place::Level(3)),
     ("probity-cedar", Place::Level(4)),
     ("probity-models", Place::Level(4)),
     ("probity-store", Place::Level(4)),
     ("probity-tools", Place::Level(4)),
+    ("probity-why", Place::Level(4)),
     ("probity", Place::Level(5)),
     ("probity-testkit", Place::Testkit),
     ("xtask", Place::Automation),
@@ -33,7 +35,8 @@ pub(super) const PLACES: &[(&str, Place)] = &[
 pub(super) const TESTKIT_LEVEL_MAX: u8 = 3;
 
 /// Crates that anybody must be able to use without a runtime, a network or a database.
-pub(super) const WITHOUT_RUNTIME: &[&str] = &["probity-egress", "probity-contract", "probity-trace"];
+pub(super) const WITHOUT_RUNTIME: &[&str] =
+    &["probity-egress", "probity-contract", "probity-trace", "probity-import"];
 
 /// Not in [`WITHOUT_RUNTIME`], neither named there nor reached through something named there.
 pub(super) const RUNTIME: &[&str] = &["tokio", "reqwest", "sqlx", "axum", "hyper"];
@@ -66,6 +69,8 @@ pub(super) const AREAS: &[Area] = &[
     Area { folder: "crates/probity-egress/src", is_async: false },
     Area { folder: "crates/probity-contract/src", is_async: true },
     Area { folder: "crates/probity-trace/src", is_async: false },
+    Area { folder: "crates/probity-import/src", is_async: false },
+    Area { folder: "crates/probity-why/src/search", is_async: false },
     Area { folder: "crates/probity-core/src/boundary", is_async: false },
     Area { folder: "crates/probity-core/src/run", is_async: false },
 ];
