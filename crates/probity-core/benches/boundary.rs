@@ -83,6 +83,7 @@ fn points(criterion: &mut Criterion) {
     let at_calls = Points::one(Point::PreToolCall);
     for (name, interceptors, points) in [
         ("nobody", 0, Points::NONE),
+        ("one at pre_tool_call", 1, at_calls),
         ("ten at pre_tool_call", 10, at_calls),
         ("one everywhere", 1, Points::ALL),
     ] {
@@ -100,6 +101,10 @@ fn points(criterion: &mut Criterion) {
 
 /// The figures in plain words: what a point costs, and what is allocated.
 fn told(_criterion: &mut Criterion) {
+    // A profile is to show the benchmark that was asked for and nothing else.
+    if std::env::args().any(|argument| argument == "--profile-time") {
+        return;
+    }
     let runtime = runtime();
     let per_turn = |interceptors: usize, points: Points| {
         let mut times: Vec<Duration> = (0..15)
@@ -116,10 +121,12 @@ fn told(_criterion: &mut Criterion) {
     };
     let nobody = per_turn(0, Points::NONE);
     let elsewhere = per_turn(1, Points::one(Point::AgentShutdown));
+    let one = per_turn(1, Points::one(Point::PreToolCall));
     let ten = per_turn(10, Points::one(Point::PreToolCall));
     println!("a turn with nobody: {:?}, {} allocations in {TURNS} turns", nobody.0, nobody.1);
     let more = elsewhere.1.saturating_sub(nobody.1);
     println!("with one who is heard at the end only: {more} allocations more in all, none of them in a turn");
+    println!("one at pre_tool_call: {:?} more a point", one.0.saturating_sub(nobody.0));
     println!("ten at pre_tool_call: {:?} more a point", ten.0.saturating_sub(nobody.0));
     let bytes = |held: bool| {
         let region = Region::new(ALLOCATOR);

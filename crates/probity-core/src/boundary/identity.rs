@@ -3,8 +3,9 @@
 //! The name stands for what the specification lists for a point and for nothing else: what a host adds beside changes no
 //! name. A context that two readers could understand differently, or that misses a member, has none.
 
-use probity_contract::{Digest, HostError, Point, canonical_bytes};
-use serde::{Serialize, Serializer};
+use std::io::Write as _;
+
+use probity_contract::{Digest, HostError, Point, write_canonical, write_canonical_members};
 use serde_json::Value;
 
 /// Nesting of a context.
@@ -49,9 +50,9 @@ const fn listed_at(point: Point) -> &'static [Listed] {
 /// `ContextInvalid` where it misses a member, holds a number that loses digits in other readers, or is nested too deeply.
 pub(super) fn jcs_sha256(point: Point, context: &Value) -> Result<String, HostError> {
     check(point, context)?;
-    let listed = Listing(projection(point, context));
-    listed.values().try_for_each(|(value, depth)| check_below(value, depth))?;
-    let bytes = canonical_bytes(&listed).map_err(|_| HostError::ContextInvalid)?;
+    let listed = projection(point, context);
+    listed.iter().flat_map(values).try_for_each(|(value, depth)| check_below(value, depth))?;
+    let bytes = bytes_of(&listed).map_err(|_| HostError::ContextInvalid)?;
     Ok(format!("sha256:{}", Digest::of_content(&bytes)))
 }
 
@@ -65,18 +66,19 @@ pub(super) fn check(point: Point, context: &Value) -> Result<(), HostError> {
         [] => context.get(name).is_some(),
         inner => inner.iter().all(|inner| has(name, inner)),
     };
-    let named =
-        |name: &str| context.pointer(name).and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+    let is_named = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+    let within = |name: &str, inner: &str| context.get(name).and_then(|value| value.get(inner));
     let is_whole = EVERYWHERE.iter().chain(listed_at(point)).all(is_there)
         && context.get("interception_point").and_then(Value::as_str) == Some(point.name())
-        && ["/spec", "/timestamp", "/agent/id", "/agent/framework", "/session/id"].into_iter().all(named)
+        && ["spec", "timestamp"].into_iter().all(|name| is_named(context.get(name)))
+        && [("agent", "id"), ("agent", "framework"), ("session", "id")]
+            .into_iter()
+            .all(|(name, inner)| is_named(within(name, inner)))
         && context.get("sequence").is_some_and(Value::is_u64);
     if is_whole { Ok(()) } else { Err(HostError::ContextInvalid) }
 }
 
-/// The members of a context that count. The context itself may be as long as a window, so nothing of it is copied.
-struct Listing<'a>(Vec<(&'static str, Picked<'a>)>);
-
+/// What counts of a member of a context. The context itself may be as long as a window, so nothing of it is copied.
 enum Picked<'a> {
     Whole(&'a Value),
     Some(Vec<(&'a str, &'a Value)>),
@@ -99,29 +101,30 @@ fn projection(point: Point, context: &Value) -> Vec<(&'static str, Picked<'_>)> 
     EVERYWHERE.iter().chain(listed_at(point)).filter_map(pick).collect()
 }
 
-impl Listing<'_> {
-    /// The values that count, each with how deep it stands.
-    fn values(&self) -> impl Iterator<Item = (&Value, usize)> {
-        self.0.iter().flat_map(|(_, picked)| match picked {
-            Picked::Whole(value) => vec![(*value, 2)],
-            Picked::Some(members) => members.iter().map(|(_, value)| (*value, 3)).collect(),
-        })
+/// The values that count, each with how deep it stands.
+fn values<'a>((_, picked): &(&'static str, Picked<'a>)) -> Vec<(&'a Value, usize)> {
+    match picked {
+        Picked::Whole(value) => vec![(value, 2)],
+        Picked::Some(members) => members.iter().map(|(_, value)| (*value, 3)).collect(),
     }
 }
 
-impl Serialize for Listing<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, picked)| (name, picked)))
-    }
-}
-
-impl Serialize for Picked<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Whole(value) => value.serialize(serializer),
-            Self::Some(members) => serializer.collect_map(members.iter().copied()),
+/// The canonical bytes of an object of what counts.
+fn bytes_of(listed: &[(&'static str, Picked<'_>)]) -> Result<Vec<u8>, serde_json::Error> {
+    let mut in_order: Vec<_> = listed.iter().collect();
+    in_order.sort_unstable_by_key(|(name, _)| *name);
+    let mut bytes = Vec::with_capacity(512);
+    for (at, (name, picked)) in in_order.into_iter().enumerate() {
+        bytes.push(if at == 0 { b'{' } else { b',' });
+        // One of the names above, in which nothing is to be escaped, and whose bytes are in order.
+        write!(bytes, "\"{name}\":").map_err(serde_json::Error::io)?;
+        match picked {
+            Picked::Whole(value) => write_canonical(value, &mut bytes)?,
+            Picked::Some(members) => write_canonical_members(members.iter().copied(), &mut bytes)?,
         }
     }
+    bytes.push(b'}');
+    Ok(bytes)
 }
 
 /// Whether all readers understand the value alike. Not recursive: it is what keeps those that are from going too deep.

@@ -38,7 +38,9 @@ impl Owed {
                 let result = Err(ToolError::new(ToolErrorClass::Panicked, words));
                 Outcome::Reconciled { call, result }
             }
-            Self::Verdict(passage, seat) => Outcome::Intercepted { passage, seat, heard: Heard::Failed },
+            Self::Verdict(passage, first) => {
+                Outcome::Intercepted { passage, heard: vec![(first, Heard::Failed)] }
+            }
             Self::Resolution(passage) => Outcome::Consulted { passage, resolution: Consulted::Failed },
             Self::Result(call) => {
                 let result = Err(ToolError::new(ToolErrorClass::Panicked, words));
