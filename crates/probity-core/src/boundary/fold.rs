@@ -124,6 +124,26 @@ pub enum Heard {
     TimedOut,
 }
 
+/// What a row of interceptors has said that were asked one after the other.
+#[derive(Debug, Clone)]
+pub struct RowHeard {
+    /// Who let it through with a plain allow, in the order of the row.
+    pub passed: Vec<u32>,
+    /// Who came after them and ended the row, and with what; `None` where nobody did.
+    pub last: Option<(u32, Heard)>,
+}
+
+impl RowHeard {
+    /// Of one who was heard.
+    pub(crate) fn one(seat: u32, heard: Heard) -> Self {
+        Self { passed: Vec::new(), last: Some((seat, heard)) }
+    }
+
+    fn seats(&self) -> impl Iterator<Item = u32> {
+        self.passed.iter().copied().chain(self.last.as_ref().map(|(seat, _)| *seat))
+    }
+}
+
 impl Heard {
     /// Whether it lets what it was asked about through as it is and says nothing else of it: whoever comes next is asked the same.
     pub(crate) fn is_plain_allow(&self) -> bool {
@@ -223,40 +243,36 @@ impl Fold {
         Ok(())
     }
 
-    /// Takes what a row of interceptors has said, in the order in which they were asked: all of them, or as far as the first
-    /// who did not say a plain allow. The rest of the row was not heard and will be, where anybody still is.
+    /// Takes what a row of interceptors has said: all of it, or the beginning. The rest was not heard and will be, where
+    /// anybody still is.
     ///
     /// # Errors
     /// When nobody waits for it, or it is not the beginning of a row. Nothing has changed then.
-    pub(crate) fn heard(
-        &mut self,
-        settings: &BoundarySettings,
-        row: Vec<(u32, Heard)>,
-    ) -> Result<(), Unexpected> {
+    pub(crate) fn heard(&mut self, settings: &BoundarySettings, row: RowHeard) -> Result<(), Unexpected> {
         let profile = settings.composition.profile;
         let places = self.places(profile, &row).ok_or(Unexpected)?;
         if profile.is_sequential() {
             let asked = self.said.iter_mut().filter(|hearing| matches!(hearing, Hearing::Asked));
             asked.for_each(|hearing| *hearing = Hearing::Silent);
         }
-        for (at, (_, heard)) in places.zip(row) {
+        let passed = row.passed.iter().map(|_| Heard::Verdict(HookVerdict::allow()));
+        let last = row.last.map(|(_, heard)| heard);
+        for (at, heard) in places.zip(passed.chain(last)) {
             self.take_in(settings, at, heard);
         }
         Ok(())
     }
 
     /// The places in the order that a row stands for, where it is one that was asked.
-    fn places(&self, profile: Profile, row: &[(u32, Heard)]) -> Option<std::ops::Range<usize>> {
-        let ((first, _), (_, before)) = (row.first()?, row.split_last()?);
-        let at = self.order.iter().position(|seat| seat == first)?;
-        let places = at..at.checked_add(row.len())?;
+    fn places(&self, profile: Profile, row: &RowHeard) -> Option<std::ops::Range<usize>> {
+        let at = self.order.iter().position(|seat| Some(*seat) == row.seats().next())?;
+        let places = at..at.checked_add(row.seats().count())?;
         let is_next =
             !profile.is_sequential() || !self.said.iter().take(at).any(|said| matches!(said, Hearing::Asked));
         let asked = self.said.get(places.clone())?.iter().all(|said| matches!(said, Hearing::Asked));
-        let in_order = self.order.get(places.clone())?.iter().eq(row.iter().map(|(seat, _)| seat));
-        let goes_on = before.iter().all(|(_, heard)| heard.is_plain_allow());
+        let in_order = self.order.get(places.clone())?.iter().copied().eq(row.seats());
         let is_hearing = matches!(self.state, State::Hearing);
-        (is_hearing && is_next && asked && in_order && goes_on).then_some(places)
+        (is_hearing && is_next && asked && in_order).then_some(places)
     }
 
     fn take_in(&mut self, settings: &BoundarySettings, at: usize, heard: Heard) {

@@ -49,10 +49,9 @@ const fn listed_at(point: Point) -> &'static [Listed] {
 /// # Errors
 /// `ContextInvalid` where it misses a member, holds a number that loses digits in other readers, or is nested too deeply.
 pub(super) fn jcs_sha256(point: Point, context: &Value) -> Result<String, HostError> {
-    check(point, context)?;
-    let listed = projection(point, context);
-    listed.iter().flat_map(values).try_for_each(|(value, depth)| check_below(value, depth))?;
-    let bytes = bytes_of(&listed).map_err(|_| HostError::ContextInvalid)?;
+    let listed = listed(point, context)?;
+    listed.iter().try_for_each(|(_, picked)| picked.check())?;
+    let bytes = bytes_of(listed).map_err(|_| HostError::ContextInvalid)?;
     Ok(format!("sha256:{}", Digest::of_content(&bytes)))
 }
 
@@ -61,66 +60,65 @@ pub(super) fn jcs_sha256(point: Point, context: &Value) -> Result<String, HostEr
 /// # Errors
 /// `ContextInvalid` where one is not.
 pub(super) fn check(point: Point, context: &Value) -> Result<(), HostError> {
-    let has = |name: &str, inner: &&str| context.get(name).is_some_and(|value| value.get(inner).is_some());
-    let is_there = |(name, inner): &Listed| match inner {
-        [] => context.get(name).is_some(),
-        inner => inner.iter().all(|inner| has(name, inner)),
-    };
-    let is_named = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(|name| !name.is_empty());
-    let within = |name: &str, inner: &str| context.get(name).and_then(|value| value.get(inner));
-    let is_whole = EVERYWHERE.iter().chain(listed_at(point)).all(is_there)
-        && context.get("interception_point").and_then(Value::as_str) == Some(point.name())
-        && ["spec", "timestamp"].into_iter().all(|name| is_named(context.get(name)))
-        && [("agent", "id"), ("agent", "framework"), ("session", "id")]
-            .into_iter()
-            .all(|(name, inner)| is_named(within(name, inner)))
-        && context.get("sequence").is_some_and(Value::is_u64);
-    if is_whole { Ok(()) } else { Err(HostError::ContextInvalid) }
+    listed(point, context).map(|_| ())
 }
 
 /// What counts of a member of a context. The context itself may be as long as a window, so nothing of it is copied.
 enum Picked<'a> {
     Whole(&'a Value),
-    Some(Vec<(&'a str, &'a Value)>),
+    Some(Vec<(&'static str, &'a Value)>),
 }
 
-fn projection(point: Point, context: &Value) -> Vec<(&'static str, Picked<'_>)> {
+impl Picked<'_> {
+    /// Whether all readers understand it alike, as deep as it stands.
+    fn check(&self) -> Result<(), HostError> {
+        match self {
+            Self::Whole(value) => check_below(value, 2),
+            Self::Some(members) => members.iter().try_for_each(|(_, value)| check_below(value, 3)),
+        }
+    }
+}
+
+/// The members of a context that count, all of which must be there.
+fn listed(point: Point, context: &Value) -> Result<Vec<(&'static str, Picked<'_>)>, HostError> {
     let pick = |(name, inner): &Listed| {
         let value = context.get(name)?;
-        let picked = match value.as_object().filter(|_| !inner.is_empty()) {
-            Some(members) => {
-                let counts = |(name, _): &(&String, &Value)| inner.contains(&name.as_str());
-                Picked::Some(
-                    members.iter().filter(counts).map(|(name, value)| (name.as_str(), value)).collect(),
-                )
+        let picked = match inner {
+            [] => Picked::Whole(value),
+            inner => {
+                let members = inner.iter().map(|inner| Some((*inner, value.get(inner)?)));
+                Picked::Some(members.collect::<Option<_>>()?)
             }
-            None => Picked::Whole(value),
         };
-        Some((*name, picked))
+        is_sound(point, name, &picked).then_some((*name, picked))
     };
-    EVERYWHERE.iter().chain(listed_at(point)).filter_map(pick).collect()
+    let all = EVERYWHERE.iter().chain(listed_at(point)).map(pick);
+    all.collect::<Option<_>>().ok_or(HostError::ContextInvalid)
 }
 
-/// The values that count, each with how deep it stands.
-fn values<'a>((_, picked): &(&'static str, Picked<'a>)) -> Vec<(&'a Value, usize)> {
-    match picked {
-        Picked::Whole(value) => vec![(value, 2)],
-        Picked::Some(members) => members.iter().map(|(_, value)| (*value, 3)).collect(),
+/// Whether what stands in every context is what it has to be.
+fn is_sound(point: Point, name: &str, picked: &Picked<'_>) -> bool {
+    let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    match (name, picked) {
+        ("spec" | "timestamp", Picked::Whole(value)) => is_text(value),
+        ("interception_point", Picked::Whole(value)) => value.as_str() == Some(point.name()),
+        ("sequence", Picked::Whole(value)) => value.is_u64(),
+        ("agent" | "session", Picked::Some(members)) => members.iter().all(|(_, value)| is_text(value)),
+        _ => true,
     }
 }
 
 /// The canonical bytes of an object of what counts.
-fn bytes_of(listed: &[(&'static str, Picked<'_>)]) -> Result<Vec<u8>, serde_json::Error> {
-    let mut in_order: Vec<_> = listed.iter().collect();
-    in_order.sort_unstable_by_key(|(name, _)| *name);
+fn bytes_of(mut listed: Vec<(&'static str, Picked<'_>)>) -> Result<Vec<u8>, serde_json::Error> {
+    listed.sort_unstable_by_key(|(name, _)| *name);
     let mut bytes = Vec::with_capacity(512);
-    for (at, (name, picked)) in in_order.into_iter().enumerate() {
+    for (at, (name, picked)) in listed.into_iter().enumerate() {
         bytes.push(if at == 0 { b'{' } else { b',' });
         // One of the names above, in which nothing is to be escaped, and whose bytes are in order.
         write!(bytes, "\"{name}\":").map_err(serde_json::Error::io)?;
         match picked {
             Picked::Whole(value) => write_canonical(value, &mut bytes)?,
-            Picked::Some(members) => write_canonical_members(members.iter().copied(), &mut bytes)?,
+            Picked::Some(members) => write_canonical_members(members, &mut bytes)?,
         }
     }
     bytes.push(b'}');

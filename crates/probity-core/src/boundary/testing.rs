@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use super::context::{Envelope, Scene, Staged};
-use super::fold::{Consulted, Fold, FoldStep, Heard};
+use super::fold::{Consulted, Fold, FoldStep, Heard, RowHeard};
 use super::settings::{BoundarySettings, Seated};
 use super::upshot::Upshot;
 
@@ -88,14 +88,14 @@ pub(super) fn drive(
             Some(FoldStep::Done) => return fold.finish(settings).unwrap(),
             None => {
                 let (seats, occasion) = asked.pop().expect("a fold that waits has asked somebody");
-                let mut row = Vec::new();
+                let mut row = RowHeard { passed: Vec::new(), last: None };
                 for seat in seats {
                     let heard = hear(seat, &occasion);
-                    let goes_on = heard.is_plain_allow();
-                    row.push((seat, heard));
-                    if !goes_on {
+                    if !heard.is_plain_allow() {
+                        row.last = Some((seat, heard));
                         break;
                     }
+                    row.passed.push(seat);
                 }
                 fold.heard(settings, row.clone()).unwrap();
                 // Nobody is heard twice.

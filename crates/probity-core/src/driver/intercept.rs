@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use probity_contract::limits::THROWN_LINE_CHARS_MAX;
-use probity_contract::{Cancel, Consultant, Consultation, HookVerdict, Interceptor, Occasion, PolicyError};
+use probity_contract::{Cancel, Consultant, Consultation, Interceptor, Occasion, PolicyError};
 use probity_egress::{Egress, SamePrincipal, egress_panic, one_line_untrusted};
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
@@ -12,20 +12,18 @@ use tokio::time::Instant;
 
 use super::owned::Owned;
 use super::watch::{Broken, Watch};
-use crate::boundary::{Consulted, Heard, scrubbed};
+use crate::boundary::{Consulted, Heard, RowHeard, scrubbed};
 use crate::run::Outcome;
 
 /// A row of interceptors and what they are asked about.
 pub(super) struct Row {
-    pub(super) passage: u64,
     /// Who, by number; `None` where there is nobody under it.
     pub(super) seats: Vec<(u32, Option<Arc<dyn Interceptor>>)>,
     pub(super) occasion: Occasion,
-    /// How long each may take.
-    pub(super) timeout: Duration,
+    /// How far it is. Whoever keeps the deadlines reads it, whatever has become of who writes it.
+    progress: Mutex<Progress>,
 }
 
-/// How far a row is. Whoever keeps its deadlines reads it, whatever has become of who writes it.
 struct Progress {
     /// How many have said a plain allow.
     passed: usize,
@@ -37,42 +35,51 @@ struct Progress {
 
 /// What ended a row.
 enum Last {
-    /// All have said a plain allow.
+    /// All have said a plain allow, or nobody was to be asked any more.
     Nobody,
     /// This was said.
     Heard(Heard),
     /// This was thrown: whether it was no verdict, and in which words.
     Thrown(bool, Egress<SamePrincipal>),
-    /// There is no such interceptor.
-    Missing,
+}
+
+impl Row {
+    pub(super) fn new(seats: Vec<(u32, Option<Arc<dyn Interceptor>>)>, occasion: Occasion) -> Self {
+        let progress = Progress { passed: 0, asked: Instant::now(), is_closed: false };
+        Self { seats, occasion, progress: Mutex::new(progress) }
+    }
+
+    /// What was counted holds, whoever broke while the lock was held.
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Has a row of interceptors look, each at its own copy of an occasion, one after the other until one says anything but a plain
-/// allow. `alive` is let go when the futures of the interceptors are gone: what they have started has no other hold on it then.
-pub(super) async fn intercept(row: Row, cancel: Cancel, watch: Watch, alive: mpsc::Sender<()>) -> Outcome {
-    let Row { passage, seats, occasion, timeout } = row;
-    let (numbers, interceptors): (Vec<u32>, Vec<_>) = seats.into_iter().unzip();
-    let interceptors: Arc<[Option<Arc<dyn Interceptor>>]> = interceptors.into();
-    let progress = Arc::new(Mutex::new(Progress { passed: 0, asked: Instant::now(), is_closed: false }));
+/// allow. None is waited for longer than `timeout`. `alive` is let go when the futures of the interceptors are gone: what they
+/// have started has no other hold on it then.
+pub(super) async fn intercept(
+    passage: u64,
+    row: Row,
+    timeout: Duration,
+    cancel: Cancel,
+    watch: Watch,
+    alive: mpsc::Sender<()>,
+) -> Outcome {
+    let row = Arc::new(row);
     // A task of its own: an interceptor that blocks its thread must not take the deadline with it.
-    let mut asked = Owned::spawn(ask_row(
-        Arc::clone(&interceptors),
-        occasion.clone(),
-        cancel.clone(),
-        Arc::clone(&progress),
-        alive,
-    ));
-    let ended = by_deadlines(&mut asked, &progress, timeout).await;
+    let mut asked = Owned::spawn(ask_row(Arc::clone(&row), cancel.clone(), alive));
+    let ended = by_deadlines(&mut asked, &row, timeout).await;
     drop(asked);
     // The row has ended or is closed: what is read here does not change any more.
-    let passed = lock(&progress).passed;
-    let mut heard: Vec<(u32, Heard)> = Vec::with_capacity(passed.saturating_add(1));
-    heard.extend(numbers.iter().take(passed).map(|seat| (*seat, Heard::Verdict(HookVerdict::allow()))));
-    let Some(seat) = numbers.get(passed) else { return Outcome::Intercepted { passage, heard } };
+    let number = row.progress().passed;
+    let passed = row.seats.iter().take(number).map(|(seat, _)| *seat).collect();
+    let heard = |last| Outcome::Intercepted { passage, row: RowHeard { passed, last } };
+    let Some((seat, interceptor)) = row.seats.get(number) else { return heard(None) };
     let (last, told) = match ended {
         Some(Ok(Last::Heard(last))) => (last, None),
-        // A row that has ended with nobody has no one left.
-        Some(Ok(Last::Nobody | Last::Missing)) => (Heard::Failed, None),
+        // Nobody sits there.
+        Some(Ok(Last::Nobody)) => (Heard::Failed, None),
         Some(Ok(Last::Thrown(true, line))) => (Heard::Malformed, Some(("malformed", line))),
         Some(Ok(Last::Thrown(false, line))) => (Heard::Failed, Some(("error", line))),
         Some(Err(broken)) => (Heard::Failed, Some(("panic", panic_words(broken)))),
@@ -80,27 +87,20 @@ pub(super) async fn intercept(row: Row, cancel: Cancel, watch: Watch, alive: mps
     };
     // The task's own signal tells a cancellation apart: nobody's fault, and not reported.
     if let Some((class, line)) = told
-        && let Some(Some(interceptor)) = interceptors.get(passed)
+        && let Some(interceptor) = interceptor
         && !cancel.is_fired()
     {
         let who = Broken { call: None, tool: None, seat: None, who: interceptor.name().as_str() };
-        watch.failed(&who, class, &without(&occasion, &line));
+        watch.failed(&who, class, &without(&row.occasion, &line));
     }
-    heard.push((*seat, last));
-    Outcome::Intercepted { passage, heard }
+    heard(Some((*seat, last)))
 }
 
-async fn ask_row(
-    interceptors: Arc<[Option<Arc<dyn Interceptor>>]>,
-    occasion: Occasion,
-    cancel: Cancel,
-    progress: Arc<Mutex<Progress>>,
-    alive: mpsc::Sender<()>,
-) -> Last {
+async fn ask_row(row: Arc<Row>, cancel: Cancel, alive: mpsc::Sender<()>) -> Last {
     let _alive = alive;
-    for interceptor in interceptors.iter() {
-        let Some(interceptor) = interceptor else { return Last::Missing };
-        match interceptor.intercept(occasion.clone(), &cancel).await.map_err(own_words) {
+    for (_, interceptor) in &row.seats {
+        let Some(interceptor) = interceptor else { return Last::Nobody };
+        match interceptor.intercept(row.occasion.clone(), &cancel).await.map_err(own_words) {
             Ok(verdict) => {
                 let heard = Heard::Verdict(verdict);
                 if !heard.is_plain_allow() {
@@ -109,7 +109,7 @@ async fn ask_row(
             }
             Err((is_malformed, line)) => return Last::Thrown(is_malformed, line),
         }
-        let mut progress = lock(&progress);
+        let mut progress = row.progress();
         // Whoever blocks its thread past its time comes here all the same.
         if progress.is_closed {
             return Last::Nobody;
@@ -123,16 +123,16 @@ async fn ask_row(
 /// Waits for a row as long as none of it is asked for longer than `timeout`; closes it and gives `None` when one is.
 async fn by_deadlines(
     asked: &mut Owned<Last>,
-    progress: &Mutex<Progress>,
+    row: &Row,
     timeout: Duration,
 ) -> Option<Result<Last, JoinError>> {
-    let mut deadline = lock(progress).asked + timeout;
+    let mut deadline = row.progress().asked + timeout;
     loop {
         if let Ok(ended) = tokio::time::timeout_at(deadline, &mut *asked).await {
             return Some(ended);
         }
         // Somebody else may have been asked since: then it is their time that counts.
-        let mut progress = lock(progress);
+        let mut progress = row.progress();
         let now_due = progress.asked + timeout;
         if now_due == deadline {
             progress.is_closed = true;
@@ -140,11 +140,6 @@ async fn by_deadlines(
         }
         deadline = now_due;
     }
-}
-
-/// What was counted holds, whoever broke while the lock was held.
-fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts a deny that may be lifted to whoever decides. Nobody, a failure and no answer in time all leave it as it is.

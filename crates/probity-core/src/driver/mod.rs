@@ -362,12 +362,11 @@ impl Driver {
                 Step::Intercept { passage, seats, occasion } => {
                     let owed = Owed::Verdict(passage, seats.first().copied().unwrap_or_default());
                     let whose = |seat: u32| (seat, self.interceptors.get(seat as usize).cloned());
-                    let seats = seats.into_iter().map(whose).collect();
-                    let row =
-                        intercept::Row { passage, seats, occasion, timeout: self.interceptor_timeout() };
+                    let row = intercept::Row::new(seats.into_iter().map(whose).collect(), occasion);
+                    let timeout = self.interceptor_timeout();
                     let (cancel, watch, alive) =
                         (self.cancel.clone(), self.watch.clone(), self.alive.clone());
-                    self.start(owed, intercept::intercept(row, cancel, watch, alive));
+                    self.start(owed, intercept::intercept(passage, row, timeout, cancel, watch, alive));
                 }
                 Step::Identify { passage, provider, occasion } => {
                     let name = self.identity.as_ref().filter(|identity| identity.name() == provider);

@@ -2,7 +2,7 @@ use probity_contract::{
     Answer, CallId, Digest, ModelCallId, ModelError, ModelErrorClass, Seat, ToolError, ToolErrorClass,
 };
 
-use crate::boundary::{Consulted, Heard};
+use crate::boundary::{Consulted, Heard, RowHeard};
 use crate::run::Outcome;
 
 /// The outcome that a task at work will bring.
@@ -39,7 +39,7 @@ impl Owed {
                 Outcome::Reconciled { call, result }
             }
             Self::Verdict(passage, first) => {
-                Outcome::Intercepted { passage, heard: vec![(first, Heard::Failed)] }
+                Outcome::Intercepted { passage, row: RowHeard::one(first, Heard::Failed) }
             }
             Self::Resolution(passage) => Outcome::Consulted { passage, resolution: Consulted::Failed },
             Self::Result(call) => {

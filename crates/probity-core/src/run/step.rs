@@ -9,7 +9,7 @@ use probity_contract::{
     Touches, Window,
 };
 
-use crate::boundary::{Consulted, Heard};
+use crate::boundary::{Consulted, RowHeard};
 
 /// One thing for the driver to do.
 #[derive(Debug)]
@@ -152,8 +152,8 @@ pub enum Outcome {
     Intercepted {
         /// Which passage.
         passage: u64,
-        /// Who, and what it said, in the order of the step; not empty.
-        heard: Vec<(u32, Heard)>,
+        /// Who said it.
+        row: RowHeard,
     },
     /// Somebody has decided whether a deny shall be lifted, or could not.
     Consulted {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use probity_contract::{
     Content, Effect, HookVerdict, Model, ModelCallId, Point, Points, ReplyPart, ToolOutput,
 };
-use probity_core::{BoundarySettings, Intercepting, Outcome, Run, Seated, Task};
+use probity_core::{BoundarySettings, Outcome, RowHeard, Run, Seated, Task};
 use probity_testkit::{Acts, ScriptedTool, Turn, principal};
 use proptest::prelude::*;
 
@@ -116,8 +116,8 @@ fn pay(desk: &mut Desk, which: usize) {
         let (passage, mut seats, occasion) = desk.looks.remove(at);
         // A row may be answered in part: the rest of it is asked again.
         seats.truncate(1 + which % 3);
-        let heard = seats.iter().map(|seat| (*seat, Intercepting::Verdict(HookVerdict::allow()))).collect();
-        let taken = desk.feed(Outcome::Intercepted { passage, heard });
+        let row = RowHeard { passed: seats.clone(), last: None };
+        let taken = desk.feed(Outcome::Intercepted { passage, row });
         assert!(taken.is_ok(), "{passage} {seats:?} {occasion:?} {:?}", desk.run);
         return;
     }
