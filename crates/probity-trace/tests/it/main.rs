@@ -4,5 +4,6 @@
 mod compat;
 mod damage;
 mod frames;
+mod graph;
 mod samples;
 mod views;
