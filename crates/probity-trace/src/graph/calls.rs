@@ -21,6 +21,11 @@ impl Slot {
         self.get().map(NodeId)
     }
 
+    /// The node if it is one before another.
+    pub(super) fn before(self, other: u32) -> Self {
+        self.get().filter(|node| *node < other).map_or(Self::NONE, Self)
+    }
+
     pub(super) fn or(self, other: Self) -> Self {
         if self == Self::NONE { other } else { self }
     }
@@ -80,6 +85,13 @@ impl CallState {
             result_passed: none,
         }
     };
+
+    /// The call as it was before, but for what came of it: a run that is taken up is told that.
+    pub(super) const fn taken_back(&self, before: &Self) -> Self {
+        let CallNodes { execution, outcome, item, .. } = self.nodes;
+        let nodes = CallNodes { execution, outcome, item, ..before.nodes };
+        Self { nodes, came: self.came, ..*before }
+    }
 
     /// The call as it is now, for whoever looks at it.
     pub(super) fn now(&self) -> Slot {

@@ -102,6 +102,11 @@ impl<'r> Graph<'r> {
         self.kinds.is_empty()
     }
 
+    /// All nodes, in their order.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..u32::try_from(self.kinds.len()).unwrap_or(u32::MAX)).map(NodeId)
+    }
+
     /// How many edges there are.
     #[must_use]
     pub const fn edge_count(&self) -> usize {

@@ -51,8 +51,10 @@ pub(super) struct Walk<'b, 'r> {
     pub(super) stopped: Slot,
     model_failed: Slot,
     missed_schema: Slot,
-    /// What a call was before an entry has changed it, for runs that are taken up from before that entry.
-    pub(super) undo: Vec<(u32, CallId, CallState)>,
+    /// Whether each entry is one of which the run later knows nothing; empty where it knows all.
+    left_behind: Vec<bool>,
+    /// What a call was before such an entry has changed it.
+    undo: Vec<(u32, CallId, CallState)>,
     answer: Option<u32>,
     end: Option<u32>,
 }
@@ -87,6 +89,7 @@ impl<'b, 'r> Walk<'b, 'r> {
             stopped: Slot::NONE,
             model_failed: Slot::NONE,
             missed_schema: Slot::NONE,
+            left_behind: left_behind(record, length as usize),
             undo: Vec::new(),
             answer: None,
             end: None,
@@ -113,6 +116,19 @@ impl<'b, 'r> Walk<'b, 'r> {
         let mut calls: Vec<_> = self.calls.into_iter().map(|(call, state)| (call, state.nodes)).collect();
         calls.sort_unstable_by_key(|(call, _)| *call);
         (models, calls, self.answer, self.end)
+    }
+
+    /// A call as far as it has come.
+    pub(super) fn state(&self, call: CallId) -> CallState {
+        self.calls.get(&call).copied().unwrap_or(CallState::NEW)
+    }
+
+    /// Keeps what an entry has changed of a call.
+    pub(super) fn keep(&mut self, call: CallId, state: CallState) {
+        let before = self.calls.insert(call, state);
+        if self.left_behind.get((self.at - self.first) as usize).copied().unwrap_or(false) {
+            self.undo.push((self.at, call, before.unwrap_or(CallState::NEW)));
+        }
     }
 
     pub(super) fn data(&mut self, to: Slot) {
@@ -337,8 +353,11 @@ impl<'b, 'r> Walk<'b, 'r> {
         let behind = u64::from(self.at - self.first).saturating_sub(left_behind);
         let behind = self.first.saturating_add(u32::try_from(behind).unwrap_or(u32::MAX));
         while let Some((_, call, before)) = self.undo.pop_if(|(at, ..)| *at >= behind) {
-            self.calls.entry(call).and_modify(|state| state.take_back(&before));
+            self.calls.entry(call).and_modify(|state| *state = state.taken_back(&before));
         }
+        self.incoming.take_if(|(at, _)| *at >= behind);
+        self.before_sending = self.before_sending.before(behind);
+        self.replacements.retain(|at| *at < behind);
         let (record, first) = (self.record, self.first);
         self.window.take_back_while(|item| {
             record.item_place(item).is_some_and(|place| place >= (behind - first) as usize)
@@ -380,4 +399,25 @@ impl<'b, 'r> Walk<'b, 'r> {
             Ending::MessageDenied(_) => self.data(self.stopped),
         }
     }
+}
+
+/// Which entries stand behind a checkpoint from which the run was taken up later.
+fn left_behind(record: &Record, length: usize) -> Vec<bool> {
+    let mut begins: Vec<usize> = Vec::new();
+    for (at, line) in record.lines().iter().take(length).enumerate() {
+        if let Noted::Known(Fact::Resumed { left_behind: count @ 1.., .. }) = &line.fact {
+            let begin = at.saturating_sub(usize::try_from(*count).unwrap_or(usize::MAX));
+            begins.resize(at, usize::MAX);
+            begins.push(begin);
+        }
+    }
+    // From the end: an entry is left behind where a later resumption begins at it or before it.
+    let mut earliest = usize::MAX;
+    let mut left: Vec<bool> = Vec::with_capacity(begins.len());
+    for (at, begin) in begins.iter().enumerate().rev() {
+        left.push(earliest <= at);
+        earliest = earliest.min(*begin);
+    }
+    left.reverse();
+    left
 }

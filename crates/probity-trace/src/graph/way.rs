@@ -9,30 +9,7 @@ use super::facts::{has_changed, proceeds};
 use super::node::{EdgeKind, UnknownReason};
 use super::walk::Walk;
 
-impl CallState {
-    /// Goes back to what it was, but for what came of it.
-    pub(super) const fn take_back(&mut self, before: &Self) {
-        self.form = before.form;
-        self.is_edited = before.is_edited;
-        self.nodes.frozen = before.nodes.frozen;
-        self.looked = before.looked;
-    }
-}
-
 impl<'r> Walk<'_, 'r> {
-    fn state(&self, call: CallId) -> CallState {
-        self.calls.get(&call).copied().unwrap_or(CallState::NEW)
-    }
-
-    /// Keeps what an entry has changed of a call, and what was before if it was about its arguments.
-    fn keep(&mut self, call: CallId, state: CallState) {
-        let before = self.calls.insert(call, state).unwrap_or(CallState::NEW);
-        let arguments = |state: &CallState| (state.form, state.nodes.frozen, state.is_edited, state.looked);
-        if arguments(&before) != arguments(&state) {
-            self.undo.push((self.at, call, before));
-        }
-    }
-
     /// An entry about a call.
     pub(super) fn of_call(&mut self, call: CallId, fact: &'r Fact) {
         let at = Slot::some(self.at);
