@@ -58,8 +58,8 @@ pub use ports::{
     Observer,
 };
 pub use record::{
-    AnswerKind, Body, ContentSetting, Emission, Ending, Entry, Fact, Kept, LimitKind, Part, PartId,
-    RECORD_VERSION, ReconciledKind, RunStarted, ToolOutcomeKind, WindowDelta,
+    AnswerKind, Body, ContentSetting, Emission, Ending, Entry, Fact, ForeignTo, Imported, ImportedEdges,
+    Kept, LimitKind, Part, PartId, RECORD_VERSION, ReconciledKind, RunStarted, ToolOutcomeKind, WindowDelta,
 };
 pub use tool::{
     Access, Effect, Holds, Operand, Reconciled, Target, Tool, ToolContext, ToolError, ToolErrorClass,

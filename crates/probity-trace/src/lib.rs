@@ -6,6 +6,7 @@
 
 mod facts;
 mod frame;
+mod graph;
 mod line;
 mod order;
 mod record;
@@ -18,6 +19,9 @@ mod window;
 pub use frame::{
     EncodeError, FORMAT_VERSION, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, Frame, FrameError, FrameReader,
     HEADER_BYTES, KIND_ENTRY, KIND_PART, MAGIC, TornTail, encode_frame, encode_header,
+};
+pub use graph::{
+    Edge, EdgeKind, Follow, Graph, NodeId, NodeKind, Provenance, RunAt, Slice, UnknownNode, UnknownReason,
 };
 pub use line::{Line, Noted, Start};
 pub use order::{EntryOrder, OrderError};

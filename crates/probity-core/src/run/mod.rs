@@ -238,6 +238,7 @@ impl Run {
             title: spec.title.clone(),
             principal: spec.principal.clone(),
             parent: spec.parent.clone(),
+            imported: None,
             model: spec.model.clone(),
             prices: spec.prices,
             params: spec.params.as_ref().clone(),

@@ -4,5 +4,9 @@
 mod compat;
 mod damage;
 mod frames;
+mod graph;
+mod odd;
 mod samples;
+mod shadow;
+mod taint;
 mod views;
