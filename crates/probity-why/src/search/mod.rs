@@ -3,6 +3,7 @@
 //! The statistics and what lost are in `docs/design/search.md`.
 
 mod arm;
+mod belief;
 mod estimate;
 mod evidence;
 mod findings;
@@ -70,7 +71,7 @@ impl Search {
             }
             Err(Stop::Run(_)) => Ended::Budget,
             Err(Stop::Unsteady) => Ended::Unsteady,
-            Err(Stop::Undecided | Stop::Contradiction) => Ended::Undecided,
+            Err(Stop::Undecided) => Ended::Undecided,
             Ok(()) => Ended::Complete,
         };
         self.awaited = None;

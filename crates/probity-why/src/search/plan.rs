@@ -4,6 +4,7 @@
 //! could prove wrong, and the code reads as if every arm could simply be looked at.
 
 use super::arm::Arm;
+use super::belief::{Belief, Seen};
 use super::settings::Reach;
 use super::state::State;
 use super::suspect::Change;
@@ -15,18 +16,22 @@ const SINGLY_MAX: usize = 3;
 const BASELINE_KEPT_MIN: u32 = 2;
 /// Shots of a baseline after which it is given up where it never looked steady.
 const BASELINE_SHOTS_MAX: u32 = 16;
-/// How many times likelier one reading of an arm must be than the other before the plan goes on with it.
+/// How likely an explanation must be before it gets a trial.
+const BELIEVED: f64 = 0.6;
+/// How likely it must be that nothing is to be found before the search says so.
+const NOTHING: f64 = 0.95;
+/// How likely it is, before any shot, that nothing is to be found: at first, and where something was found, was looked
+/// for near, or where absent items are concerned.
+const NONE_AT_FIRST: f64 = 0.2;
+const NONE_LATER: f64 = 0.7;
+/// How many times likelier one reading of an arm must be than the other.
 const READING_FACTOR: f64 = 9.0;
-/// The same before it is said that nothing is to be found.
-const NOTHING_FACTOR: f64 = 30.0;
-/// Times that contradicting readings are asked again, each time for [`READING_FACTOR`] times more.
-const DOUBTS_MAX: i32 = 3;
 /// Shots of one arm for a reading; after that the majority is taken.
 const READING_SHOTS_MAX: u32 = 15;
-/// Shots without an outcome after which an arm is unknown.
+/// Shots without an outcome after which an arm is not run again.
 const WITHOUT_OUTCOME_MAX: u32 = 3;
 /// Shots of a changed arm in one trial.
-const TRIAL_SHOTS_MAX: u32 = 40;
+const TRIAL_SHOTS_MAX: u32 = 60;
 /// Members of a group that still get a trial each.
 const GROUP_MAX: usize = 8;
 /// Groups that are looked for.
@@ -66,10 +71,8 @@ pub(super) enum Stop {
     Run(Arm),
     /// The baseline flips too often.
     Unsteady,
-    /// Readings contradict each other, or shots have no outcome.
+    /// What was heard contradicts itself, or shots have no outcome.
     Undecided,
-    /// Readings contradict each other; to be asked again.
-    Contradiction,
 }
 
 /// What an arm seems to do. A lead for the order of arms, no verdict.
@@ -82,18 +85,9 @@ pub(super) enum Reading {
 
 /// Runs the plan until it lacks a shot or has come to its end.
 pub(super) fn plan(state: &mut State) -> (Progress, Result<(), Stop>) {
-    let mut progress = Progress::default();
-    for doubt in 0..=DOUBTS_MAX {
-        let factor = READING_FACTOR.powi(doubt);
-        let mut planner =
-            Planner { state: &mut *state, progress: Progress::default(), stage: Stage::Near, factor };
-        let outcome = planner.run();
-        progress = planner.progress;
-        if outcome != Err(Stop::Contradiction) {
-            return (progress, outcome);
-        }
-    }
-    (progress, Err(Stop::Undecided))
+    let mut planner = Planner { state, progress: Progress::default(), stage: Stage::Near };
+    let outcome = planner.run();
+    (planner.progress, outcome)
 }
 
 /// The arm in which `members` are changed.
@@ -113,14 +107,14 @@ pub(super) fn trial_arms(state: &State, found: &Found, member: usize) -> (Arm, A
     (arm_at(changed.from_call, found.change, &others), changed)
 }
 
-/// What a tally seems to say, where that is `factor` times likelier than the contrary.
-pub(super) fn reading(state: &State, tally: &Tally, factor: f64) -> Option<Reading> {
+/// What a tally seems to say, where that is likelier than the contrary by [`READING_FACTOR`].
+pub(super) fn reading(state: &State, tally: &Tally) -> Option<Reading> {
     let noise = noise(state);
     let lead = (f64::from(tally.flipped) - f64::from(tally.kept)) * ((1.0 - noise) / noise).ln();
     let is_over = tally.shots() >= READING_SHOTS_MAX;
-    if lead >= factor.ln() || (is_over && lead > 0.0) {
+    if lead >= READING_FACTOR.ln() || (is_over && lead > 0.0) {
         Some(Reading::Flips)
-    } else if lead <= -factor.ln() || (is_over && lead < 0.0) {
+    } else if lead <= -READING_FACTOR.ln() || (is_over && lead < 0.0) {
         Some(Reading::Kept)
     } else if is_over || tally.without_outcome() >= WITHOUT_OUTCOME_MAX {
         Some(Reading::Unknown)
@@ -131,7 +125,7 @@ pub(super) fn reading(state: &State, tally: &Tally, factor: f64) -> Option<Readi
 
 /// The reading that a suspect is rejected by.
 pub(super) fn is_read_as_kept(state: &State, tally: &Tally) -> bool {
-    reading(state, tally, READING_FACTOR) == Some(Reading::Kept)
+    reading(state, tally) == Some(Reading::Kept)
 }
 
 fn arm_at(from_call: u32, change: Change, members: &[usize]) -> Arm {
@@ -164,7 +158,6 @@ struct Planner<'a> {
     state: &'a mut State,
     progress: Progress,
     stage: Stage,
-    factor: f64,
 }
 
 impl Planner<'_> {
@@ -183,87 +176,143 @@ impl Planner<'_> {
     fn search(&mut self, stage: Stage) -> Result<(), Stop> {
         self.stage = stage;
         self.progress.stage = Some(stage);
+        self.progress.is_rest_neutral = false;
         let [suspects, absent] = [Change::Neutralise, Change::Restore].map(|change| {
             let is_such =
                 |number: &usize| self.state.suspects.get(*number).is_some_and(|s| s.change == change);
             self.state.order.iter().copied().filter(is_such).collect::<Vec<usize>>()
         });
-        if stage == Stage::Near {
-            self.steady(&Arm::baseline(self.state.asked_call))?;
+        let is_second = stage == Stage::Whole && self.state.settings.reach == Reach::NearFirst;
+        if !is_second {
+            let from_call = arm_of(self.state, stage, Change::Neutralise, &suspects).from_call;
+            self.steady(&Arm::baseline(from_call))?;
         }
-        self.needed(&suspects)?;
-        self.absent(&absent)
-    }
-
-    /// What the answer needs: singly, then jointly, until all else is seen to be neutral.
-    fn needed(&mut self, all: &[usize]) -> Result<(), Stop> {
-        let mut open = all.to_vec();
-        let mut singly = all.iter().copied().take(SINGLY_MAX);
-        // Forks of whole runs are dear: there the first question is whether anything is to be found.
-        if self.stage == Stage::Whole && self.state.settings.reach == Reach::NearFirst {
-            singly = all.iter().copied().take(0);
+        let mut open = suspects;
+        let mut singly = if is_second { 0 } else { SINGLY_MAX.min(open.len()) };
+        while let Some(group) = self.next_found(Change::Neutralise, &open, singly)? {
+            open.retain(|number| !group.contains(number));
+            singly = 0;
         }
-        while !open.is_empty() {
-            let is_joint = !self.progress.found.is_empty() || singly.len() == 0;
-            if is_joint {
-                let nothing = if self.progress.found.is_empty() { NOTHING_FACTOR } else { READING_FACTOR };
-                let rest = arm_of(self.state, self.stage, Change::Neutralise, &open);
-                match self.read(&rest, nothing)? {
-                    Reading::Kept => {
-                        self.progress.is_rest_neutral = true;
-                        return Ok(());
-                    }
-                    Reading::Flips => {}
-                    Reading::Unknown => return self.one_by_one(&open),
-                }
-            }
-            let single = singly.find(|number| open.contains(number));
-            let group = match single {
-                Some(number) => vec![number],
-                None if is_joint => self.smallest(Change::Neutralise, &open)?,
-                None => continue,
-            };
-            if self.convict(Change::Neutralise, &group)? {
-                open.retain(|number| !group.contains(number));
-            } else if single.is_none() {
-                return Err(Stop::Contradiction);
-            }
-        }
-        self.progress.is_rest_neutral = !self.progress.found.is_empty();
+        self.progress.is_rest_neutral = true;
+        self.next_found(Change::Restore, &absent, 0)?;
         Ok(())
     }
 
-    /// What was never sent and would have changed the answer.
-    fn absent(&mut self, all: &[usize]) -> Result<(), Stop> {
-        if all.is_empty() {
-            return Ok(());
+    /// Convicts the next suspect or group among the open ones, or says that nothing more is to be found.
+    fn next_found(
+        &mut self,
+        change: Change,
+        open: &[usize],
+        singly: usize,
+    ) -> Result<Option<Vec<usize>>, Stop> {
+        if open.is_empty() {
+            return Ok(None);
         }
-        let group = if all.len() == 1 {
-            all.to_vec()
-        } else {
-            let together = arm_of(self.state, self.stage, Change::Restore, all);
-            match self.read(&together, READING_FACTOR)? {
-                Reading::Kept => return Ok(()),
-                Reading::Flips => self.smallest(Change::Restore, all)?,
-                Reading::Unknown => return Err(Stop::Undecided),
-            }
-        };
-        if self.convict(Change::Restore, &group)? || all.len() == 1 {
-            return Ok(());
+        if singly > 0 {
+            self.singly(change, open.split_at(singly).0)?;
         }
-        Err(Stop::Contradiction)
+        let none = if singly > 0 { NONE_AT_FIRST } else { NONE_LATER };
+        let belief = self.belief(change, open, none);
+        let (positions, share) = belief.likeliest();
+        let likeliest: Vec<usize> = positions.iter().filter_map(|at| open.get(*at)).copied().collect();
+        if share >= BELIEVED {
+            return self.convict(change, &likeliest).map(|()| Some(likeliest));
+        }
+        let together = arm_of(self.state, self.stage, change, open);
+        let tally = self.state.tally(&together);
+        if is_dead(&tally) {
+            return self.one_by_one(change, open);
+        }
+        if tally.shots() == 0 {
+            return Err(Stop::Run(together));
+        }
+        if belief.none >= NOTHING {
+            return Ok(None);
+        }
+        if belief.other >= BELIEVED {
+            let group = self.smallest(change, open)?;
+            return self.convict(change, &group).map(|()| Some(group));
+        }
+        Err(self.telling(change, open, &belief))
     }
 
-    /// Where joint arms have no outcome: each suspect alone.
-    fn one_by_one(&mut self, open: &[usize]) -> Result<(), Stop> {
-        let mut is_undecided = false;
-        for number in open {
-            match self.convict(Change::Neutralise, &[*number]) {
-                Err(Stop::Undecided) => is_undecided = true,
-                other => drop(other?),
+    /// A first shot of each of the best; the very first gets its trial at once, so that no shot of it is lost.
+    fn singly(&mut self, change: Change, best: &[usize]) -> Result<(), Stop> {
+        for (place, number) in best.iter().enumerate() {
+            let single = arm_of(self.state, self.stage, change, &[*number]);
+            if place == 0 {
+                self.state.trial(&Arm::baseline(single.from_call), &single);
+            }
+            let tally = self.state.tally(&single);
+            if tally.shots() == 0 && !is_dead(&tally) {
+                return Err(Stop::Run(single));
+            }
+            if tally.flipped > tally.kept {
+                return Ok(());
             }
         }
-        if is_undecided { Err(Stop::Undecided) } else { Ok(()) }
+        Ok(())
+    }
+
+    /// The arm whose outcome is least certain: it changes the likeliest suspects, as many as it takes.
+    fn telling(&self, change: Change, open: &[usize], belief: &Belief) -> Stop {
+        let shares = belief.shares();
+        let mut positions: Vec<usize> = (0..open.len()).collect();
+        let share = |at: usize| shares.get(at).copied().unwrap_or(0.0);
+        positions.sort_by(|a, b| share(*b).total_cmp(&share(*a)).then(a.cmp(b)));
+        let mut changes = vec![false; open.len()];
+        let mut members = Vec::new();
+        let mut best: Option<(f64, Arm)> = None;
+        for at in positions {
+            if let (Some(number), Some(is_in)) = (open.get(at), changes.get_mut(at)) {
+                members.push(*number);
+                *is_in = true;
+            }
+            let doubt = (belief.flips(&changes) - 0.5).abs();
+            if best.as_ref().is_none_or(|(least, _)| doubt < *least) {
+                let arm = arm_of(self.state, self.stage, change, &members);
+                if !is_dead(&self.state.tally(&arm)) {
+                    best = Some((doubt, arm));
+                }
+            }
+        }
+        best.map_or(Stop::Undecided, |(_, arm)| Stop::Run(arm))
+    }
+
+    /// What all arms of this stage say about the open suspects. Arms that change all of a group that was found flip for
+    /// that reason, so they say nothing.
+    fn belief(&self, change: Change, open: &[usize], none: f64) -> Belief {
+        let mut seen = Vec::new();
+        for (arm, tally) in self.state.tallies() {
+            let (members, foreign) = match change {
+                Change::Neutralise => (&arm.without, &arm.with),
+                Change::Restore => (&arm.with, &arm.without),
+            };
+            let is_of_stage = arm.is_baseline() || *arm == arm_of(self.state, self.stage, change, members);
+            let is_explained = self.progress.found.iter().any(|found| {
+                found.change == change
+                    && found.members.iter().all(|member| members.binary_search(member).is_ok())
+            });
+            if foreign.is_empty() && is_of_stage && !is_explained {
+                let changes = open.iter().map(|number| members.binary_search(number).is_ok()).collect();
+                seen.push(Seen { changes, tally: *tally });
+            }
+        }
+        Belief::new(open.len(), &seen, none)
+    }
+
+    /// Where a joint arm has no outcome: each suspect alone.
+    fn one_by_one(&mut self, change: Change, open: &[usize]) -> Result<Option<Vec<usize>>, Stop> {
+        let mut is_undecided = false;
+        for number in open {
+            let single = arm_of(self.state, self.stage, change, &[*number]);
+            match self.read(&single)? {
+                Reading::Flips => return self.convict(change, &[*number]).map(|()| Some(vec![*number])),
+                Reading::Kept => {}
+                Reading::Unknown => is_undecided = true,
+            }
+        }
+        if is_undecided { Err(Stop::Undecided) } else { Ok(None) }
     }
 
     /// A smallest part of a set that still flips, where the set flips (QuickXplain): a constant number of readings, and
@@ -281,7 +330,7 @@ impl Planner<'_> {
     ) -> Result<Vec<usize>, Stop> {
         if has_grown {
             let arm = arm_of(self.state, self.stage, change, fixed);
-            match self.read(&arm, READING_FACTOR)? {
+            match self.read(&arm)? {
                 Reading::Flips => return Ok(Vec::new()),
                 Reading::Kept => {}
                 Reading::Unknown => return Err(Stop::Undecided),
@@ -297,9 +346,9 @@ impl Planner<'_> {
         Ok([from_better, from_worse].concat())
     }
 
-    /// Whether the trials of all members held.
-    fn convict(&mut self, change: Change, members: &[usize]) -> Result<bool, Stop> {
-        if members.len() > GROUP_MAX || self.progress.found.len() >= FOUND_MAX {
+    /// Goes on until the trials of all members held.
+    fn convict(&mut self, change: Change, members: &[usize]) -> Result<(), Stop> {
+        if members.is_empty() || members.len() > GROUP_MAX || self.progress.found.len() >= FOUND_MAX {
             return Err(Stop::Undecided);
         }
         let found = Found { members: members.to_vec(), change, stage: self.stage };
@@ -309,45 +358,31 @@ impl Planner<'_> {
             self.state.trial(base, changed);
         }
         for (base, changed) in &trials {
-            if !self.holds(base, changed)? {
-                return Ok(false);
-            }
+            self.hold(base, changed)?;
         }
         self.progress.found.push(found);
-        Ok(true)
+        Ok(())
     }
 
-    /// Whether a trial held; it is over, too, when the arm seems to be kept, or its base to flip.
-    fn holds(&mut self, base: &Arm, changed: &Arm) -> Result<bool, Stop> {
+    /// Goes on until a trial held. What speaks against it changes the belief that it was opened for.
+    fn hold(&mut self, base: &Arm, changed: &Arm) -> Result<(), Stop> {
         let number = self.state.trial(base, changed);
         let Some(standing) = self.state.standing(number) else {
             return Err(Stop::Undecided);
         };
         if standing.has_held {
-            return Ok(true);
+            return Ok(());
         }
         if base.is_baseline() {
             self.steady(base)?;
-        } else {
-            match self.read(base, READING_FACTOR)? {
-                Reading::Kept => {}
-                Reading::Flips => return Ok(false),
-                Reading::Unknown => return Err(Stop::Undecided),
-            }
-        }
-        let tally = self.state.tally(changed);
-        match reading(self.state, &tally, READING_FACTOR * self.factor) {
-            Some(Reading::Kept) => return Ok(false),
-            Some(Reading::Unknown) => return Err(Stop::Undecided),
-            Some(Reading::Flips) | None => {}
         }
         if standing.changed.shots() >= TRIAL_SHOTS_MAX
-            || standing.changed.without_outcome() >= WITHOUT_OUTCOME_MAX
+            || is_dead(&standing.changed)
+            || is_dead(&standing.base)
         {
             return Err(Stop::Undecided);
         }
-        let lacks_base =
-            standing.base.kept < BASELINE_KEPT_MIN || standing.after_base > standing.after_changed;
+        let lacks_base = standing.base.shots() == 0 || standing.after_base > standing.after_changed;
         Err(Stop::Run(if lacks_base { base.clone() } else { changed.clone() }))
     }
 
@@ -366,8 +401,11 @@ impl Planner<'_> {
         Err(Stop::Run(baseline.clone()))
     }
 
-    fn read(&mut self, arm: &Arm, factor: f64) -> Result<Reading, Stop> {
-        reading(self.state, &self.state.tally(arm), factor * self.factor)
-            .ok_or_else(|| Stop::Run(arm.clone()))
+    fn read(&self, arm: &Arm) -> Result<Reading, Stop> {
+        reading(self.state, &self.state.tally(arm)).ok_or_else(|| Stop::Run(arm.clone()))
     }
+}
+
+fn is_dead(tally: &Tally) -> bool {
+    tally.without_outcome() >= WITHOUT_OUTCOME_MAX
 }
