@@ -16,7 +16,7 @@ pub const WINDOW_SEPARATOR: &str = "\n";
 pub const WINDOW_TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Bytes of the record that are read for one window. A record can name one long text in many items.
-const READ_BYTES_MAX: usize = 4 * WINDOW_TEXT_BYTES_MAX;
+const READ_BYTES_MAX: usize = 2 * WINDOW_TEXT_BYTES_MAX;
 
 /// The window of one model call. Its text has passed no exit.
 ///

@@ -12,6 +12,7 @@ mod damage;
 mod frames;
 mod graph;
 mod odd;
+mod queries;
 mod samples;
 mod shadow;
 mod taint;
