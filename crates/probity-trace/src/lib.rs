@@ -4,6 +4,8 @@
 //! from that. The layout, what it costs to change it and what lost stand in `docs/design/record.md`. This crate knows
 //! nothing of files: whoever reads one hands over its bytes.
 
+mod atoms;
+mod copies;
 mod facts;
 mod frame;
 mod graph;
@@ -16,6 +18,13 @@ mod text;
 mod timeline;
 mod window;
 
+pub use atoms::{
+    Atom, AtomKind, AtomValue, CalendarDate, ClockTime, Decimal, Unit, atoms_of_json, atoms_of_text,
+};
+pub use copies::{
+    Chance, Computation, Computed, Copies, CopyIndex, CopySource, HOLDERS_MAX, Holder, INDEX_BYTES_MAX,
+    Operand, Operands, Operation, Sameness, VERBATIM_BYTES_MIN, VerbatimIndex, VerbatimSpan,
+};
 pub use frame::{
     EncodeError, FORMAT_VERSION, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, Frame, FrameError, FrameReader,
     HEADER_BYTES, KIND_ENTRY, KIND_PART, MAGIC, TornTail, encode_frame, encode_header,

@@ -186,6 +186,7 @@ impl Graph<'_> {
             | Fact::FailureReported { .. }
             | Fact::Resumed { .. }
             | Fact::ItemReplaced { .. }
+            | Fact::Foreign { .. }
             | Fact::Ended { .. } => None,
         }
     }

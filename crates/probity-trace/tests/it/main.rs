@@ -7,7 +7,9 @@
     reason = "tests"
 )]
 
+mod atoms;
 mod compat;
+mod copies;
 mod damage;
 mod frames;
 mod graph;

@@ -40,7 +40,8 @@ impl Placed<'_> {
     }
 }
 
-/// The facts of a record in such an order. That a run was taken up is left out.
+/// The facts of a record in such an order. That a run was taken up is left out, and what an
+/// imported trace has beside the facts.
 pub(super) fn in_order(record: &Record) -> Vec<Placed<'_>> {
     let mut numbers: HashMap<CallId, u32> = HashMap::new();
     let mut number = |call: CallId| {
@@ -51,7 +52,7 @@ pub(super) fn in_order(record: &Record) -> Vec<Placed<'_>> {
     let mut placed = Vec::with_capacity(record.lines().len());
     for line in record.lines() {
         let fact = match &line.fact {
-            Noted::Known(Fact::Resumed { .. }) => continue,
+            Noted::Known(Fact::Resumed { .. } | Fact::Foreign { .. }) => continue,
             Noted::Known(fact) => Some(fact),
             Noted::Opaque { .. } => None,
         };
