@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use probity_contract::{
-    Body, CallId, Fact, ForeignTo, ItemId, Kept, ModelCallId, Origin, PartId, RunStarted, ToolSpec, WindowDelta,
+    Body, CallId, Fact, ForeignTo, ItemId, Kept, ModelCallId, Origin, PartId, RunStarted, ToolSpec,
+    WindowDelta,
 };
 
 use super::build::Builder;
