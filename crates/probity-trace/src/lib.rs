@@ -30,7 +30,9 @@ pub use frame::{
     HEADER_BYTES, KIND_ENTRY, KIND_PART, MAGIC, TornTail, encode_frame, encode_header,
 };
 pub use graph::{
-    Edge, EdgeKind, Follow, Graph, NodeId, NodeKind, Provenance, RunAt, Slice, UnknownNode, UnknownReason,
+    Author, Authorship, ComparedCall, DIFFERENCES_MAX, Difference, Differs, Divergence, Edge, EdgeKind,
+    Follow, Form, FormStage, Graph, LetIn, NodeId, NodeKind, Provenance, RunAt, SeenItem, SeenWindow, Slice,
+    Step, UnknownNode, UnknownReason, WINDOW_SEPARATOR, WINDOW_TEXT_BYTES_MAX, first_divergence,
 };
 pub use line::{Line, Noted, Start};
 pub use order::{EntryOrder, OrderError};

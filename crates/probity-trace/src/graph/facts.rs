@@ -1,6 +1,6 @@
 //! What a node is, by the entry that it is.
 
-use probity_contract::{Enforcement, Fact, HookDecision, Intercepted, ItemId, Resolved};
+use probity_contract::{Enforcement, Fact, HookDecision, ImportedEdges, Intercepted, ItemId, Resolved};
 
 use super::node::{NodeKind, Provenance};
 use crate::line::{Line, Noted};
@@ -33,6 +33,7 @@ pub(super) const fn kind_of_line(line: &Line) -> NodeKind {
         Fact::ItemReplaced { .. } => NodeKind::Replacement,
         Fact::LimitHit { .. } => NodeKind::Limit,
         Fact::OutputRejected { .. } => NodeKind::MissedSchema,
+        Fact::Foreign { .. } => NodeKind::Foreign,
         Fact::Ended { .. } => NodeKind::End,
     }
 }
@@ -42,9 +43,15 @@ pub(super) const fn item_of(line: &Line) -> Option<ItemId> {
     if let Noted::Known(Fact::ItemAdded { item, .. }) = &line.fact { Some(*item) } else { None }
 }
 
-/// How the edges of a record are known: the run wrote them down.
-pub(super) const fn provenance_of(_record: &Record) -> Provenance {
-    Provenance::Exact
+/// How the edges of a record are known: the run wrote them down, or an importer has rebuilt them.
+pub(super) fn provenance_of(record: &Record) -> Provenance {
+    let start = record
+        .facts()
+        .find_map(|(_, fact)| if let Fact::RunStarted(started) = fact { Some(started) } else { None });
+    match start.and_then(|started| started.imported.as_ref()).map(|imported| imported.edges) {
+        Some(ImportedEdges::Inferred) => Provenance::Inferred,
+        None => Provenance::Exact,
+    }
 }
 
 /// Whether what was looked at went on.

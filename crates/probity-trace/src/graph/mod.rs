@@ -7,12 +7,16 @@
 
 mod build;
 mod calls;
+mod compare;
 mod csr;
+mod diverge;
 mod facts;
 mod node;
+mod seen;
 mod slice;
 mod walk;
 mod way;
+mod who;
 mod window;
 
 use std::sync::OnceLock;
@@ -25,8 +29,12 @@ use build::Builder;
 use calls::CallNodes;
 use csr::Rows;
 
+pub use compare::{ComparedCall, DIFFERENCES_MAX, Difference, Form, FormStage};
+pub use diverge::{Differs, Divergence, first_divergence};
 pub use node::{Edge, EdgeKind, NodeId, NodeKind, Provenance, RunAt, UnknownReason};
+pub use seen::{SeenItem, SeenWindow, WINDOW_SEPARATOR, WINDOW_TEXT_BYTES_MAX};
 pub use slice::{Follow, Slice, UnknownNode};
+pub use who::{Author, Authorship, LetIn, Step};
 
 /// Nodes that a graph has at most. What records hold beyond is left out, and the node `TooLarge` says so.
 const NODES_MAX: usize = 1 << 30;

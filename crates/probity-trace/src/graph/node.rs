@@ -69,6 +69,8 @@ pub enum NodeKind {
     Limit,
     /// An answer missed the schema.
     MissedSchema,
+    /// A piece of an imported trace that has no place in the other facts.
+    Foreign,
     /// How the run ended.
     End,
     /// An entry of a later program.

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use probity_contract::{
-    Body, CallId, Fact, ItemId, Kept, ModelCallId, Origin, PartId, RunStarted, ToolSpec, WindowDelta,
+    Body, CallId, Fact, ForeignTo, ItemId, Kept, ModelCallId, Origin, PartId, RunStarted, ToolSpec,
+    WindowDelta,
 };
 
 use super::build::Builder;
@@ -236,6 +237,7 @@ impl<'b, 'r> Walk<'b, 'r> {
                 self.graph.child_ended(self.at, run, self.run, execution);
                 self.of_call(*call, fact);
             }
+            Fact::Foreign { about, .. } => self.foreign(*about),
             Fact::FailureReported { call: None, .. } => {}
             Fact::FailureReported { call: Some(call), .. }
             | Fact::CallProposed { call, .. }
@@ -341,6 +343,19 @@ impl<'b, 'r> Walk<'b, 'r> {
         let looked_at_by = std::mem::replace(&mut self.before_sending, Slot::NONE);
         self.control(looked_at_by);
         self.models.entry(call).or_insert(ModelState::of(at));
+    }
+
+    /// A piece of an imported trace hangs on what it belongs to; nothing hangs on it.
+    fn foreign(&mut self, about: ForeignTo) {
+        let about = match about {
+            ForeignTo::Run => self.start,
+            ForeignTo::Item(item) => self.item(item),
+            ForeignTo::ModelCall(call) => {
+                self.models.get(&call).map_or(Slot::NONE, |state| Slot::some(state.node))
+            }
+            ForeignTo::Call(call) => self.calls.get(&call).map_or(Slot::NONE, |state| state.nodes.proposal),
+        };
+        self.data(about);
     }
 
     fn of_model(&mut self, call: ModelCallId) {

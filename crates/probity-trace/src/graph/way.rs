@@ -75,6 +75,7 @@ impl<'r> Walk<'_, 'r> {
             | Fact::ItemReplaced { .. }
             | Fact::LimitHit { .. }
             | Fact::OutputRejected { .. }
+            | Fact::Foreign { .. }
             | Fact::Ended { .. } => {}
         }
         self.keep(call, state);

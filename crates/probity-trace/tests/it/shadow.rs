@@ -239,6 +239,7 @@ impl<'p> Machine<'p> {
             title: "shadow".into(),
             principal: PrincipalId::new("ada").unwrap(),
             parent,
+            imported: None,
             model: ModelName::new("rules/x").unwrap(),
             prices: None,
             params: ModelParams::default(),
