@@ -37,6 +37,8 @@ impl Walk<'_, '_> {
                     self.unknown(UnknownReason::EarlierRun);
                 }
             }
+            // In a task that a call has started nobody else asks.
+            Origin::Principal if self.is_started => self.data(self.start),
             Origin::Principal => {}
             Origin::Model(call) => {
                 let at = Slot::some(self.at);

@@ -14,6 +14,7 @@ impl<'r> Walk<'_, 'r> {
         self.tools = tools;
         self.given = Some((&started.tools, nodes));
         if let Some(parent) = &started.parent {
+            self.is_started = true;
             self.graph.child_started(self.at, &started.run, &parent.run, parent.call);
         }
     }

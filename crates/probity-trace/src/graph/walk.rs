@@ -34,6 +34,8 @@ pub(super) struct Walk<'b, 'r> {
     pub(super) models: HashMap<ModelCallId, ModelState>,
     pub(super) window: Places,
     pub(super) start: Slot,
+    /// Whether a call of another run has started it.
+    pub(super) is_started: bool,
     pub(super) given: Option<(&'r [ToolSpec], Vec<u32>)>,
     pub(super) tools: Slot,
     pub(super) tool_edges_left: usize,
@@ -76,6 +78,7 @@ impl<'b, 'r> Walk<'b, 'r> {
             models: HashMap::new(),
             window: Places::default(),
             start: Slot::NONE,
+            is_started: false,
             given: None,
             tools: Slot::NONE,
             tool_edges_left: (length as usize).saturating_mul(TOOL_EDGES_PER_ENTRY),
