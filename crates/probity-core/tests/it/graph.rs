@@ -157,10 +157,11 @@ async fn two_tasks_of_one_reply_do_not_reach_each_other() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_a_person_has_changed_says_so() {
     let tool = ScriptedTool::new("act", Effect::Once, Acts::Echoes);
-    let policy = ScriptedPolicy::by("careful", |call, _| match call.arguments().as_str().contains('x') {
-        true => Judges::asks("who is x?"),
-        false => Judges::allows(),
-    });
+    let policy =
+        ScriptedPolicy::by("careful", |call, _| match call.arguments().as_str().contains(r#""x""#) {
+            true => Judges::asks("who is x?"),
+            false => Judges::allows(),
+        });
     let person = ScriptedApprover::new(|_| {
         Some(Answer::Edit { by: principal("eve"), arguments: r#"{"text":"y"}"#.to_owned() })
     });
@@ -181,21 +182,21 @@ async fn a_call_that_a_person_has_changed_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn what_interceptors_put_in_place_hangs_on_them() {
-    for point in [
-        Point::Input,
-        Point::PreModelCall,
-        Point::PostModelCall,
-        Point::PreToolCall,
-        Point::PostToolCall,
-        Point::Output,
-    ] {
+    let cases = [
+        (Point::Input, "do it"),
+        (Point::PreModelCall, "do it"),
+        (Point::PostModelCall, "act on it"),
+        (Point::PreToolCall, "it"),
+        (Point::PostToolCall, "it"),
+        (Point::Output, "it is"),
+    ];
+    for (point, what) in cases {
         let tool = ScriptedTool::new("act", Effect::Once, Acts::Echoes);
-        // `it` stands in the message, in the arguments and so in the result, and in the answer.
         let says = ReplyPart::text("I act on it.");
         let call = ReplyPart::call("a", "act", r#"{"text":"it"}"#);
         let turns = [Turn::parts(vec![says, call], Stop::ToolCalls), Turn::text("it is done")];
         let scene = scene(turns).tool(&tool).allowing();
-        let scene = scene.task(|task| task.interceptor(scrubbing(Points::one(point), "it", "them")));
+        let scene = scene.task(|task| task.interceptor(scrubbing(Points::one(point), what, "nothing")));
         let played = scene.run_whole().await;
         check_seen(&played.journal, &played.model.asked());
         let record = records(&played).remove(0);
@@ -212,7 +213,7 @@ async fn what_interceptors_put_in_place_hangs_on_them() {
 /// A process that ends between a checkpoint and the next: the run goes on from before what stands in its record.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_was_taken_up_saw_what_its_record_says() {
-    // Interceptors that change the window at once, or when a result stands in it; in the second process nobody is heard.
+    // An interceptor that changes the window at once, or when a result stands in it; in the second process it lets all pass.
     for at_items in [1, 3] {
         let tool = ScriptedTool::new("act", Effect::Pure, Acts::Echoes);
         let mut deployment =
@@ -243,7 +244,8 @@ async fn a_run_that_was_taken_up_saw_what_its_record_says() {
         // Each state that was kept is taken up once, on a record of its own.
         for (state, _) in states {
             let mut again = deployment.clone();
-            again.interceptors.clear();
+            again.interceptors =
+                vec![hook("late", Points::one(Point::PreModelCall), |_| Ok(HookVerdict::allow()))];
             again.model = ScriptedModel::by(|request| match request.items.len() {
                 1 => Turn::calls(&[ACT]),
                 _ => Turn::text("done"),
