@@ -6,5 +6,7 @@ mod compat;
 mod copies;
 mod damage;
 mod frames;
+mod hostile;
 mod samples;
+mod tau_bench;
 mod views;
