@@ -35,7 +35,8 @@ pub(crate) fn open(bytes: &[u8], format: Option<Format>) -> Result<Source, Impor
     if format == Some(Format::Vcr) || text.lines().any(is_yaml) {
         return yaml(text).map(Source::Yaml);
     }
-    let saw = if text.trim().is_empty() { "it is empty" } else { "neither JSON nor a cassette nor an archive" };
+    let saw =
+        if text.trim().is_empty() { "it is empty" } else { "neither JSON nor a cassette nor an archive" };
     Err(ImportError::Unknown { saw: saw.to_owned() })
 }
 
@@ -65,10 +66,9 @@ pub(crate) fn malformed(error: &serde_json::Error, lines_before: usize) -> Impor
 
 fn yaml(text: &str) -> Result<Value, ImportError> {
     let value: serde_yaml_ng::Value = serde_yaml_ng::from_str(text).map_err(|error| {
-        let place = error.location().map_or(Place::Pointer(String::new()), |at| Place::Line {
-            line: at.line(),
-            column: at.column(),
-        });
+        let place = error
+            .location()
+            .map_or(Place::Pointer(String::new()), |at| Place::Line { line: at.line(), column: at.column() });
         ImportError::Malformed { place, why: error.to_string() }
     })?;
     Ok(plain(value))
@@ -87,7 +87,8 @@ fn plain(value: serde_yaml_ng::Value) -> Value {
         Yaml::String(text) => text.into(),
         Yaml::Sequence(list) => list.into_iter().map(plain).collect(),
         Yaml::Mapping(object) => {
-            let members = object.into_iter().map(|(name, member)| (crate::json::as_text(&plain(name)), plain(member)));
+            let members =
+                object.into_iter().map(|(name, member)| (crate::json::as_text(&plain(name)), plain(member)));
             Value::Object(members.collect())
         }
         Yaml::Tagged(tagged) => plain(tagged.value),
@@ -103,7 +104,9 @@ pub(crate) fn format_of(source: &Source) -> Result<Format, ImportError> {
         Source::Lines(lines) => {
             // The first lines of a session may be of a kind that says nothing.
             let known = lines.iter().take(50).find_map(|(_, value)| of_line(value));
-            known.ok_or_else(|| lines.first().map_or_else(|| unknown(&Value::Null), |(_, value)| unknown(value)))
+            known.ok_or_else(|| {
+                lines.first().map_or_else(|| unknown(&Value::Null), |(_, value)| unknown(value))
+            })
         }
     }
 }
@@ -120,7 +123,9 @@ fn of_value(value: &Value) -> Option<Format> {
     if is_list("resourceSpans") || is_list("resource_spans") || is_list("scopeSpans") || is_list("spans") {
         return Some(Format::Spans);
     }
-    if is_list("observations") && (has("trace") || has("id")) || value.pointer("/trace/observations").is_some() {
+    if is_list("observations") && (has("trace") || has("id"))
+        || value.pointer("/trace/observations").is_some()
+    {
         return Some(Format::Langfuse);
     }
     if has("eval") && (has("samples") || has("plan") || has("results")) {
@@ -160,7 +165,10 @@ fn of_list(list: &[Value]) -> Option<Format> {
         return Some(Format::Langfuse);
     }
     of_value(first).filter(|format| *format != Format::Messages).or_else(|| {
-        let said = crate::messages::read(&Value::Array(list.iter().take(50).cloned().collect()), crate::messages::Side::Input);
+        let said = crate::messages::read(
+            &Value::Array(list.iter().take(50).cloned().collect()),
+            crate::messages::Side::Input,
+        );
         let nested = first.get("messages").is_some();
         (nested || said.is_some_and(|said| !said.messages.is_empty())).then_some(Format::Messages)
     })
@@ -175,7 +183,8 @@ fn of_line(value: &Value) -> Option<Format> {
     {
         return Some(Format::ClaudeCode);
     }
-    let is_codex = matches!(kind, "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted");
+    let is_codex =
+        matches!(kind, "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted");
     if is_codex && has("payload") {
         return Some(Format::Codex);
     }
@@ -195,11 +204,12 @@ fn of_line(value: &Value) -> Option<Format> {
     if has("mistake_agent") {
         return Some(Format::WhoAndWhen);
     }
-    let is_chat = ["messages", "choices", "contents", "candidates", "conversations"].iter().any(|name| has(name))
-        || has("role") && (has("content") || has("parts") || has("tool_calls"))
-        || has("input") && (has("model") || has("output"))
-        || value.get("object").and_then(Value::as_str) == Some("response")
-        || has("request") && has("response");
+    let is_chat =
+        ["messages", "choices", "contents", "candidates", "conversations"].iter().any(|name| has(name))
+            || has("role") && (has("content") || has("parts") || has("tool_calls"))
+            || has("input") && (has("model") || has("output"))
+            || value.get("object").and_then(Value::as_str) == Some("response")
+            || has("request") && has("response");
     // A session of Codex from before its lines had envelopes.
     if has("timestamp") && has("id") && has("instructions") && !is_chat {
         return Some(Format::Codex);
@@ -210,13 +220,18 @@ fn of_line(value: &Value) -> Option<Format> {
 fn is_span(value: &Value) -> bool {
     let has = |name: &str| value.get(name).is_some();
     let has_id = ["spanId", "span_id", "context", "spanContext"].iter().any(|name| has(name));
-    has_id && has("name") && ["attributes", "startTimeUnixNano", "start_time", "startTime", "span_kind"].iter().any(|name| has(name))
+    has_id
+        && has("name")
+        && ["attributes", "startTimeUnixNano", "start_time", "startTime", "span_kind"]
+            .iter()
+            .any(|name| has(name))
 }
 
 fn is_openhands(value: &Value) -> bool {
     let is_word = |name: &str| value.get(name).is_some_and(Value::is_string);
     let has = |name: &str| value.get(name).is_some();
-    (is_word("action") && ["args", "thought", "source", "action_risk", "content"].iter().any(|name| has(name)))
+    (is_word("action")
+        && ["args", "thought", "source", "action_risk", "content"].iter().any(|name| has(name)))
         || (is_word("observation") && has("content"))
         || has("llm_message") && has("source")
 }
@@ -224,7 +239,8 @@ fn is_openhands(value: &Value) -> bool {
 fn unknown(value: &Value) -> ImportError {
     let saw = match value {
         Value::Object(object) => {
-            let names: Vec<_> = object.keys().take(8).map(|name| name.chars().take(40).collect::<String>()).collect();
+            let names: Vec<_> =
+                object.keys().take(8).map(|name| name.chars().take(40).collect::<String>()).collect();
             format!("an object with the members `{}`", names.join("`, `"))
         }
         Value::Array(list) if list.is_empty() => "an empty list".to_owned(),

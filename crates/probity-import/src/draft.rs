@@ -99,7 +99,11 @@ pub(crate) struct Message {
 pub(crate) enum Piece {
     Text(String),
     Reasoning(String),
-    Call { id: String, name: String, arguments: String },
+    Call {
+        id: String,
+        name: String,
+        arguments: String,
+    },
     /// Of a kind that has no text: an image, a file, something of a provider's.
     Other(Value),
 }

@@ -80,7 +80,8 @@ impl FromStr for Format {
     type Err = FormatError;
     fn from_str(text: &str) -> Result<Self, FormatError> {
         // OpenTelemetry and OpenInference people look for their own name.
-        let alias = matches!(text, "otel" | "otlp" | "openinference" | "opentelemetry").then_some(Self::Spans);
+        let alias =
+            matches!(text, "otel" | "otlp" | "openinference" | "opentelemetry").then_some(Self::Spans);
         let named = Self::ALL.into_iter().find(|format| format.name() == text);
         named.or(alias).ok_or_else(|| FormatError(text.chars().take(80).collect()))
     }

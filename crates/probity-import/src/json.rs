@@ -68,7 +68,9 @@ pub(crate) fn canonical(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => out.push_str(&value.to_string()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            out.push_str(&value.to_string())
+        }
     }
 }
 
@@ -76,7 +78,9 @@ pub(crate) fn canonical(value: &Value, out: &mut String) {
 /// size; the same as a text; a pair of seconds and nanoseconds; or a date.
 pub(crate) fn unix_ms(value: &Value) -> Option<u64> {
     match value {
-        Value::Number(number) => number.as_u64().map(scaled).or_else(|| Some(scaled_seconds(number.as_f64()?))),
+        Value::Number(number) => {
+            number.as_u64().map(scaled).or_else(|| Some(scaled_seconds(number.as_f64()?)))
+        }
         Value::String(text) => match text.parse::<u64>() {
             Ok(number) => Some(scaled(number)),
             Err(_) => date_ms(text),
@@ -127,7 +131,6 @@ pub(crate) fn nested<'a>(members: impl Iterator<Item = (&'a str, &'a Value)>) ->
     }
     listed(root)
 }
-
 
 /// Objects all of whose names are numbers, as arrays in the order of these numbers.
 fn listed(value: Value) -> Value {

@@ -21,8 +21,8 @@ mod zip;
 pub use error::{ImportError, Place};
 pub use format::{Format, FormatError};
 pub use limits::{
-    ARCHIVE_FILES_MAX, ARCHIVE_RATIO_MAX, FILE_BYTES_MAX, JSON_DEPTH_MAX, MESSAGES_MAX, NESTED_JSON_BYTES_MAX,
-    NOTICES_MAX, RUNS_MAX, TITLE_CHARS_MAX,
+    ARCHIVE_FILES_MAX, ARCHIVE_RATIO_MAX, FILE_BYTES_MAX, JSON_DEPTH_MAX, MESSAGES_MAX,
+    NESTED_JSON_BYTES_MAX, NOTICES_MAX, RUNS_MAX, TITLE_CHARS_MAX,
 };
 pub use run::{ImportOptions, ImportedRun, import};
 pub use view::{ChatCall, ChatMessage, ChatRole, Exchange, exchanges, messages};

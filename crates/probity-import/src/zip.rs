@@ -43,7 +43,8 @@ pub(crate) fn files(bytes: &[u8]) -> Result<Vec<Packed<'_>>, ImportError> {
         let lengths = [28, 30, 32].map(|offset| u16_at(bytes, next + offset).map(usize::from));
         let [name_bytes, extra_bytes, comment_bytes] = lengths;
         let name_bytes = name_bytes?;
-        let name = bytes.get(next + 46..next + 46 + name_bytes).ok_or_else(|| at(next, "a name is cut off"))?;
+        let name =
+            bytes.get(next + 46..next + 46 + name_bytes).ok_or_else(|| at(next, "a name is cut off"))?;
         let local = u32_at(bytes, next + 42)? as usize;
         files.push(Packed {
             name: String::from_utf8_lossy(name).into_owned(),
@@ -69,7 +70,8 @@ impl Packed<'_> {
     /// Unpacks the file, within what is left of the limit for all.
     pub(crate) fn unpack(&self, bytes_left: &mut u64) -> Result<Vec<u8>, ImportError> {
         let wrong = |why: &str| {
-            ImportError::Malformed { place: Place::Pointer(String::new()), why: why.to_owned() }.within(&self.name)
+            ImportError::Malformed { place: Place::Pointer(String::new()), why: why.to_owned() }
+                .within(&self.name)
         };
         if self.is_encrypted {
             return Err(wrong("it is encrypted"));

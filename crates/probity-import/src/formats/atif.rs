@@ -23,7 +23,9 @@ fn trajectory(
     depth: usize,
     drafts: &mut Vec<Draft>,
 ) -> Result<(), ImportError> {
-    let Value::Object(mut object) = value else { return Err(ImportError::at(place, "expected a trajectory")) };
+    let Value::Object(mut object) = value else {
+        return Err(ImportError::at(place, "expected a trajectory"));
+    };
     if depth > NESTED_MAX {
         return Err(ImportError::at(place, "the trajectories stand too deep within each other"));
     }
@@ -79,7 +81,10 @@ fn read_step(mut step: Map<String, Value>, draft: &mut Draft, started: &mut Vec<
         _ => Role::Assistant,
     };
     let mut body = Map::new();
-    body.insert("role".to_owned(), if role == Role::Assistant { "assistant" } else { source.as_str() }.into());
+    body.insert(
+        "role".to_owned(),
+        if role == Role::Assistant { "assistant" } else { source.as_str() }.into(),
+    );
     body.insert("content".to_owned(), take(&mut step, "message").unwrap_or_default());
     let read = read_one(&Value::Object(body)).and_then(|messages| messages.into_iter().next());
     let mut message = read.unwrap_or_else(|| Message::new(role));
@@ -96,9 +101,17 @@ fn read_step(mut step: Map<String, Value>, draft: &mut Draft, started: &mut Vec<
     let rest = step.into_iter().filter(|(_, value)| !value.is_null());
     message.foreign.extend(rest.map(|(name, value)| (format!("/{name}"), value)));
     if role == Role::Assistant {
-        let foreign = if metrics.is_null() { Vec::new() } else { vec![("/metrics".to_owned(), metrics.clone())] };
+        let foreign =
+            if metrics.is_null() { Vec::new() } else { vec![("/metrics".to_owned(), metrics.clone())] };
         let usage = usage_of(&metrics);
-        let reply = ModelStep { at_unix_ms: at, output: Some(message), model, usage, foreign, ..ModelStep::default() };
+        let reply = ModelStep {
+            at_unix_ms: at,
+            output: Some(message),
+            model,
+            usage,
+            foreign,
+            ..ModelStep::default()
+        };
         draft.steps.push(Step::Model(Box::new(reply)));
     } else {
         draft.message(message);

@@ -117,12 +117,15 @@ impl Sessions {
         let mut prompt = None;
         if is_side {
             let above = self.side_by_line.get(word("parentUuid")).cloned();
-            let named = Some(word("agentId")).filter(|agent| !agent.is_empty()).map(|agent| format!("{key}/{agent}"));
+            let named =
+                Some(word("agentId")).filter(|agent| !agent.is_empty()).map(|agent| format!("{key}/{agent}"));
             // Without a name, lines hang together by the line above; the first has none.
             key = named.or(above).unwrap_or_else(|| format!("{key}/{}", word("uuid")));
             self.side_by_line.insert(word("uuid").to_owned(), key.clone());
             prompt = object.get("message").map(|message| match message.get("content") {
-                Some(Value::Array(parts)) => parts.first().and_then(|part| text(part, &["text"])).unwrap_or_default().to_owned(),
+                Some(Value::Array(parts)) => {
+                    parts.first().and_then(|part| text(part, &["text"])).unwrap_or_default().to_owned()
+                }
                 Some(content) => as_text(content),
                 None => String::new(),
             });
@@ -169,6 +172,7 @@ impl Sessions {
 /// What a line says beside its message. What every line repeats is left to the run.
 fn kept_of(object: Map<String, Value>) -> Vec<Kept> {
     let repeated = ["timestamp", "sessionId", "isSidechain", "userType", "version", "toolUseResult"];
-    let rest = object.into_iter().filter(|(name, value)| !value.is_null() && !repeated.contains(&name.as_str()));
+    let rest =
+        object.into_iter().filter(|(name, value)| !value.is_null() && !repeated.contains(&name.as_str()));
     rest.map(|(name, value)| (format!("/{name}"), value)).collect()
 }

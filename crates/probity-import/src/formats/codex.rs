@@ -112,7 +112,9 @@ fn event(payload: Map<String, Value>, reply: &mut Option<Box<ModelStep>>, draft:
             finish(reply, draft);
         }
         (Some(usage), None) => {
-            if let Some(Step::Model(step)) = draft.steps.iter_mut().rev().find(|step| matches!(step, Step::Model(_))) {
+            if let Some(Step::Model(step)) =
+                draft.steps.iter_mut().rev().find(|step| matches!(step, Step::Model(_)))
+            {
                 step.usage = usage_of(usage);
             }
         }

@@ -2,11 +2,11 @@ use serde_json::{Map, Value};
 
 use super::{response_of, usage_of};
 use crate::detect::malformed;
-use crate::draft::{Draft, Message, ModelStep, Step};
-use crate::error::ImportError;
+use crate::draft::{Draft, Message, ModelStep, Step, ToolStep};
+use crate::error::{ImportError, Place};
 use crate::json::{as_text, first, take, text, unix_ms};
 use crate::limits::FILE_BYTES_MAX;
-use crate::messages::{Said, Side, read as read_messages, reply_of};
+use crate::messages::{Said, Side, read as read_messages, reply_of, result_text};
 use crate::zip;
 
 /// Reads a packed log: every sample of it is a run.
@@ -49,10 +49,7 @@ pub(super) fn read(value: Value, place: String) -> Result<Vec<Draft>, ImportErro
 fn sample(value: Value, place: String, header: &Value) -> Result<Draft, ImportError> {
     let Value::Object(mut object) = value else { return Err(ImportError::at(place, "expected a sample")) };
     let mut draft = Draft { place: place.clone(), ..Draft::default() };
-    let attachments = match take(&mut object, "attachments") {
-        Some(Value::Object(attachments)) => attachments,
-        _ => Map::new(),
-    };
+    let mut apart = Apart::of(&mut object, &place);
     let task = header.pointer("/eval/task").and_then(Value::as_str).unwrap_or_default();
     let id = object.get("id").map(as_text).unwrap_or_default();
     let epoch = object.get("epoch").map(as_text).unwrap_or_default();
@@ -63,18 +60,20 @@ fn sample(value: Value, place: String, header: &Value) -> Result<Draft, ImportEr
     let events = take(&mut object, "events").or_else(|| take(&mut object, "transcript"));
     let messages = take(&mut object, "messages").unwrap_or_default();
     let calls = match events {
-        Some(Value::Array(events)) => model_events(events, &attachments, &mut draft),
+        Some(Value::Array(events)) => events_of(events, &mut apart, &mut draft)?,
         _ => 0,
     };
-    let said = read_messages(&attached(messages, &attachments), Side::Input);
-    let said = said.ok_or_else(|| ImportError::at(format!("{place}/messages"), "expected a list of messages"))?;
+    let said = read_messages(&apart.whole(messages)?, Side::Input);
+    let said =
+        said.ok_or_else(|| ImportError::at(format!("{place}/messages"), "expected a list of messages"))?;
     if calls == 0 {
         // Old logs tell of no calls; the messages in the end are what there is.
         draft.tools = said.tools;
         said.messages.into_iter().for_each(|message| draft.said(message));
     } else {
         // Results after the last call.
-        let after = said.messages.iter().rev().take_while(|message| message.role == crate::draft::Role::Tool).count();
+        let after =
+            said.messages.iter().rev().take_while(|message| message.role == crate::draft::Role::Tool).count();
         let skip = said.messages.len() - after;
         said.messages.into_iter().skip(skip).for_each(|message| draft.message(message));
     }
@@ -87,31 +86,42 @@ fn sample(value: Value, place: String, header: &Value) -> Result<Draft, ImportEr
     Ok(draft)
 }
 
-/// Takes the model calls out of the events, with their windows as they were. Other events are kept.
-fn model_events(events: Vec<Value>, attachments: &Map<String, Value>, draft: &mut Draft) -> usize {
+/// Takes the model calls out of the events, with their windows as they were, and what tools did. Other events are kept.
+fn events_of(events: Vec<Value>, apart: &mut Apart, draft: &mut Draft) -> Result<usize, ImportError> {
     let mut calls = 0;
     for (index, event) in events.into_iter().enumerate() {
         let kind = text(&event, &["event"]).unwrap_or_default().to_owned();
         match (kind.as_str(), event) {
             ("model", Value::Object(event)) => {
-                let (step, others) = model_event(event, attachments);
+                let (step, others) = model_event(event, apart)?;
                 draft.steps.push(Step::Model(Box::new(step)));
                 others.into_iter().for_each(|message| draft.said(message));
                 calls += 1;
+            }
+            ("tool", Value::Object(event)) => {
+                let step = tool_event(event, apart)?;
+                draft.steps.push(Step::Tool(Box::new(step)));
             }
             // Changes of state repeat what the messages say.
             ("state" | "store", _) => {}
             (_, event) => draft.keep(format!("/events/{index}"), event),
         }
     }
-    calls
+    Ok(calls)
 }
 
-fn model_event(mut event: Map<String, Value>, attachments: &Map<String, Value>) -> (ModelStep, Vec<Message>) {
-    let mut whole = |name: &str| attached(take(&mut event, name).unwrap_or_default(), attachments);
-    let (input, output, tools) = (whole("input"), whole("output"), whole("tools"));
+fn model_event(
+    mut event: Map<String, Value>,
+    apart: &mut Apart,
+) -> Result<(ModelStep, Vec<Message>), ImportError> {
+    let mut whole = |name: &str| apart.whole(take(&mut event, name).unwrap_or_default());
+    let (input, output, tools) = (whole("input")?, whole("output")?, whole("tools")?);
+    let input = match take(&mut event, "input_refs") {
+        Some(ranges) => apart.pooled(input, &ranges)?,
+        None => input,
+    };
     // The raw request and response say the same once more.
-    let _raw = whole("call");
+    event.remove("call");
     let told = response_of(&output);
     let (reply, others) = read_messages(&output, Side::Output).map(reply_of).unwrap_or_default();
     let input: Option<Said> = read_messages(&input, Side::Input);
@@ -132,23 +142,114 @@ fn model_event(mut event: Map<String, Value>, attachments: &Map<String, Value>) 
     };
     event.retain(|_, value| !value.is_null());
     step.foreign.push(("/event".to_owned(), Value::Object(event)));
-    (step, others)
+    Ok((step, others))
 }
 
-/// Long texts stand apart, once, and are named by their digest.
-fn attached(value: Value, attachments: &Map<String, Value>) -> Value {
-    if attachments.is_empty() {
-        return value;
+fn tool_event(mut event: Map<String, Value>, apart: &mut Apart) -> Result<ToolStep, ImportError> {
+    let result = apart.whole(take(&mut event, "result").unwrap_or_default())?;
+    let error = event.get("error").and_then(|error| text(error, &["message"])).map(str::to_owned);
+    let mut step = ToolStep {
+        id: take(&mut event, "uuid").map(|id| as_text(&id)).unwrap_or_default(),
+        at_unix_ms: event.get("timestamp").and_then(unix_ms),
+        ended_at_unix_ms: event.get("completed").and_then(unix_ms),
+        call_id: take(&mut event, "id").map(|id| as_text(&id)),
+        name: take(&mut event, "function").map(|name| as_text(&name)).unwrap_or_default(),
+        arguments: take(&mut event, "arguments").map(|arguments| as_text(&arguments)),
+        is_error: error.is_some(),
+        result: Some(error.unwrap_or_else(|| result_text(&result))),
+        foreign: Vec::new(),
+    };
+    event.retain(|_, value| !value.is_null());
+    step.foreign.push(("/event".to_owned(), Value::Object(event)));
+    Ok(step)
+}
+
+/// What stands apart in a sample: long texts, once, named by their digest; and messages that windows name by their places.
+struct Apart {
+    attachments: Map<String, Value>,
+    pool: Vec<(Value, usize)>,
+    /// What putting it back may still add. A small file could name one large text a million times.
+    bytes_left: usize,
+    place: String,
+}
+
+impl Apart {
+    fn of(sample: &mut Map<String, Value>, place: &str) -> Self {
+        let attachments = match take(sample, "attachments") {
+            Some(Value::Object(attachments)) => attachments,
+            _ => Map::new(),
+        };
+        let pool = match take(sample, "message_pool") {
+            Some(Value::Array(pool)) => pool
+                .into_iter()
+                .map(|message| {
+                    let bytes = message.to_string().len();
+                    (message, bytes)
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        Self { attachments, pool, bytes_left: FILE_BYTES_MAX, place: place.to_owned() }
     }
-    match value {
-        Value::String(text) => match text.strip_prefix("attachment://").and_then(|name| attachments.get(name)) {
-            Some(found) => found.clone(),
-            None => text.into(),
-        },
-        Value::Array(list) => list.into_iter().map(|value| attached(value, attachments)).collect(),
-        Value::Object(object) => {
-            object.into_iter().map(|(name, value)| (name, attached(value, attachments))).collect()
+
+    fn spend(&mut self, bytes: usize) -> Result<(), ImportError> {
+        let left = self.bytes_left.checked_sub(bytes);
+        let place = Place::Pointer(self.place.clone());
+        let max = FILE_BYTES_MAX as u64;
+        self.bytes_left =
+            left.ok_or(ImportError::TooMuch { place, what: "bytes once its texts are put back", max })?;
+        Ok(())
+    }
+
+    /// A value with its texts put back.
+    fn whole(&mut self, value: Value) -> Result<Value, ImportError> {
+        if self.attachments.is_empty() {
+            return Ok(value);
         }
-        value @ (Value::Null | Value::Bool(_) | Value::Number(_)) => value,
+        match value {
+            Value::String(text) => {
+                let name = text.strip_prefix("attachment://");
+                match name.and_then(|name| self.attachments.get(name)).and_then(Value::as_str) {
+                    Some(found) => {
+                        let found = found.to_owned();
+                        self.spend(found.len())?;
+                        Ok(found.into())
+                    }
+                    None => Ok(text.into()),
+                }
+            }
+            Value::Array(list) => list.into_iter().map(|value| self.whole(value)).collect(),
+            Value::Object(object) => {
+                let members = object.into_iter().map(|(name, value)| Ok((name, self.whole(value)?)));
+                members.collect::<Result<_, _>>().map(Value::Object)
+            }
+            value @ (Value::Null | Value::Bool(_) | Value::Number(_)) => Ok(value),
+        }
+    }
+
+    /// A window that names messages of the pool by ranges of their places, after those that it has itself.
+    fn pooled(&mut self, input: Value, ranges: &Value) -> Result<Value, ImportError> {
+        let mut list = match input {
+            Value::Array(list) => list,
+            _ => Vec::new(),
+        };
+        for range in ranges.as_array().into_iter().flatten() {
+            let place = |index: usize| {
+                range.get(index).and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok())
+            };
+            let named = place(0).zip(place(1)).and_then(|(from, to)| self.pool.get(from..to));
+            let named = named.ok_or_else(|| {
+                ImportError::at(self.place.as_str(), "a window names messages that are not there")
+            })?;
+            let range = 0..named.len();
+            let from = place(0).unwrap_or_default();
+            for offset in range {
+                let Some((message, bytes)) = self.pool.get(from + offset) else { break };
+                let (message, bytes) = (message.clone(), *bytes);
+                self.spend(bytes)?;
+                list.push(self.whole(message)?);
+            }
+        }
+        Ok(Value::Array(list))
     }
 }

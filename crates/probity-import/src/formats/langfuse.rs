@@ -67,8 +67,8 @@ fn one(
     }
     let title = text(&Value::Object(trace.clone()), &["name"]).unwrap_or_default().to_owned();
     let input = trace.get("input").cloned().map(unpacked).and_then(|input| read_input(&input));
-    let foreign = trace.into_iter().filter(|(_, value)| !value.is_null());
-    let foreign = foreign.map(|(name, value)| (format!("/trace/{name}"), value)).collect();
+    trace.retain(|_, value| !is_nothing(value));
+    let foreign = vec![("/trace".to_owned(), Value::Object(trace))];
     about.insert(id, About { title, input, foreign });
     Ok(())
 }
@@ -86,8 +86,11 @@ fn node(mut object: Map<String, Value>, place: String) -> Node {
     let mut time = |names: &[&str]| names.iter().find_map(|name| unix_ms(&take(&mut object, name)?));
     let start = time(&["startTime", "start_time"]);
     let end = time(&["endTime", "end_time"]);
-    let input = take(&mut object, "input").map(unpacked);
-    let output = take(&mut object, "output").map(unpacked);
+    let (input, output) = (take(&mut object, "input"), take(&mut object, "output"));
+    // As they were written: a result is compared with what a later call was sent of it.
+    let words = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
+    let (input_words, output_words) = (words(&input), words(&output));
+    let (input, output) = (input.map(unpacked), output.map(unpacked));
     let metadata = take(&mut object, "metadata").map(unpacked);
     let is_error = object.get("level").and_then(Value::as_str) == Some("ERROR");
     let error = object.get("statusMessage").map(as_text).filter(|words| is_error && !words.is_empty());
@@ -115,20 +118,16 @@ fn node(mut object: Map<String, Value>, place: String) -> Node {
         Kind::Tool => {
             node.name = attributes.tool_name().unwrap_or_else(|| tool_name(&node.name));
             node.call_id = attributes.call_id().or_else(|| output.as_ref().and_then(call_id));
-            node.arguments = input.as_ref().map(as_text);
-            node.result = output.as_ref().map(result_text);
+            node.arguments = input_words.or_else(|| input.as_ref().map(as_text));
+            node.result = output.as_ref().map(|output| result_text(output, output_words));
         }
         Kind::Model | Kind::Agent | Kind::Other => {
             node.input = input.as_ref().and_then(read_input);
             node.output = output.as_ref().and_then(|output| read_messages(output, Side::Output));
         }
     }
-    if kind != Kind::Model || node.input.is_none() {
-        node.foreign.extend(input.map(|input| ("/input".to_owned(), input)));
-    }
-    if kind != Kind::Model || node.output.is_none() {
-        node.foreign.extend(output.map(|output| ("/output".to_owned(), output)));
-    }
+    node.raw.extend(input.map(|input| ("/input".to_owned(), input)));
+    node.raw.extend(output.map(|output| ("/output".to_owned(), output)));
     node.foreign.extend(metadata.map(|metadata| ("/metadata".to_owned(), metadata)));
     object.retain(|_, value| !is_nothing(value));
     node.foreign.push(("/observation".to_owned(), Value::Object(object)));
@@ -150,7 +149,10 @@ fn is_nothing(value: &Value) -> bool {
 
 /// Some name a tool's span after what is done: `running tool: search`, `execute_tool search`.
 fn tool_name(name: &str) -> String {
-    let name = ["running tool: ", "execute_tool ", "tool: "].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let name = ["running tool: ", "execute_tool ", "tool: "]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .unwrap_or(name);
     name.to_owned()
 }
 
@@ -159,8 +161,8 @@ fn call_id(output: &Value) -> Option<String> {
     text(inner, &["tool_call_id", "toolCallId"]).map(str::to_owned)
 }
 
-/// The text of a tool's result: of a message, what it says.
-fn result_text(output: &Value) -> String {
+/// The text of a tool's result: of a message, what it says; else what was written.
+fn result_text(output: &Value, words: Option<String>) -> String {
     let said = crate::messages::read_one(output);
     match said.as_deref() {
         Some([message]) => message.words(),
@@ -168,7 +170,7 @@ fn result_text(output: &Value) -> String {
             Some(content) if output.as_object().is_some_and(|object| object.len() == 1) => {
                 crate::messages::result_text(content)
             }
-            _ => as_text(output),
+            _ => words.unwrap_or_else(|| as_text(output)),
         },
     }
 }

@@ -13,7 +13,8 @@ const LISTS: &[&str] = &["messages", "contents", "input", "conversations", "conv
 
 pub(super) fn read(values: Vec<Located>) -> Result<Vec<Draft>, ImportError> {
     // Lines that are messages themselves are one conversation.
-    let is_message = |value: &Value| value.get("role").is_some() || value.get("type").is_some_and(Value::is_string);
+    let is_message =
+        |value: &Value| value.get("role").is_some() || value.get("type").is_some_and(Value::is_string);
     if values.len() > 1 && values.iter().all(|located| is_message(&located.value)) {
         let list = values.into_iter().map(|located| located.value).collect();
         return Ok(vec![conversation(&Value::Array(list), String::new())?]);
@@ -72,10 +73,12 @@ pub(super) fn exchanged(request: &Value, response: &Value) -> (ModelStep, Vec<Me
         Some(said) => (step.output, others) = reply_of(said),
         None => {
             let error = first(response, &["error"]);
-            step.error = error.map(|error| text(error, &["message"]).map_or_else(|| error.to_string(), str::to_owned));
+            step.error =
+                error.map(|error| text(error, &["message"]).map_or_else(|| error.to_string(), str::to_owned));
         }
     }
-    let parameters = without(request, &["messages", "contents", "input", "tools", "system", "instructions", "model"]);
+    let parameters =
+        without(request, &["messages", "contents", "input", "tools", "system", "instructions", "model"]);
     if !parameters.is_empty() {
         step.foreign.push(("/request".to_owned(), Value::Object(parameters)));
     }
@@ -91,7 +94,8 @@ fn conversation(value: &Value, place: String) -> Result<Draft, ImportError> {
         Some(list) => renamed(list),
         None => value.clone(),
     };
-    let side = if first(value, &["choices", "candidates", "output"]).is_some() { Side::Output } else { Side::Input };
+    let side =
+        if first(value, &["choices", "candidates", "output"]).is_some() { Side::Output } else { Side::Input };
     let said = read_messages(&list, side).ok_or_else(nothing)?;
     draft.tools = said.tools;
     said.messages.into_iter().for_each(|message| draft.said(message));
@@ -107,7 +111,17 @@ fn conversation(value: &Value, place: String) -> Result<Draft, ImportError> {
         {
             said.messages.into_iter().for_each(|message| draft.said(message));
         }
-        let read = ["choices", "candidates", "output", "response", "completion", "tools", "system", "instructions", "model"];
+        let read = [
+            "choices",
+            "candidates",
+            "output",
+            "response",
+            "completion",
+            "tools",
+            "system",
+            "instructions",
+            "model",
+        ];
         keep(&mut draft, value, &[LISTS, &read].concat());
     }
     Ok(draft)

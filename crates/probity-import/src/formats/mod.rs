@@ -27,13 +27,14 @@ use crate::json::{first, text};
 pub(crate) fn read(format: Format, source: Source) -> Result<Vec<Draft>, ImportError> {
     let values = match source {
         Source::Zip(bytes) if format == Format::Inspect => return inspect::read_archive(&bytes),
-        Source::Zip(_) => return Err(ImportError::at("", format!("it is an archive, which `{format}` is not"))),
+        Source::Zip(_) => {
+            return Err(ImportError::at("", format!("it is an archive, which `{format}` is not")));
+        }
         Source::Json(value) => vec![Located { place: String::new(), value }],
         Source::Yaml(value) => vec![Located { place: String::new(), value }],
-        Source::Lines(lines) => lines
-            .into_iter()
-            .map(|(line, value)| Located { place: format!("line {line}"), value })
-            .collect(),
+        Source::Lines(lines) => {
+            lines.into_iter().map(|(line, value)| Located { place: format!("line {line}"), value }).collect()
+        }
     };
     match format {
         Format::Spans => spans::read(values),
@@ -79,8 +80,11 @@ fn each(
             Value::Array(list) => {
                 for (index, value) in list.into_iter().enumerate() {
                     let pointer = format!("/{index}");
-                    let place =
-                        if located.place.is_empty() { pointer } else { format!("{} {pointer}", located.place) };
+                    let place = if located.place.is_empty() {
+                        pointer
+                    } else {
+                        format!("{} {pointer}", located.place)
+                    };
                     drafts.extend(read(value, place)?);
                 }
             }
@@ -97,7 +101,14 @@ pub(crate) fn usage_of(value: &Value) -> Usage {
         found.as_u64().or_else(|| found.as_str()?.parse().ok()).or_else(|| Some(found.as_f64()? as u64))
     };
     Usage {
-        input: count(&["input_tokens", "prompt_tokens", "promptTokens", "inputTokens", "promptTokenCount", "input"]),
+        input: count(&[
+            "input_tokens",
+            "prompt_tokens",
+            "promptTokens",
+            "inputTokens",
+            "promptTokenCount",
+            "input",
+        ]),
         output: count(&[
             "output_tokens",
             "completion_tokens",
@@ -106,9 +117,14 @@ pub(crate) fn usage_of(value: &Value) -> Usage {
             "candidatesTokenCount",
             "output",
         ]),
-        cached_input: count(&["cached_tokens", "cache_read_input_tokens", "cachedInputTokens", "cached_input_tokens"])
-            .or_else(|| value.pointer("/prompt_tokens_details/cached_tokens")?.as_u64())
-            .or_else(|| value.pointer("/input_tokens_details/cached_tokens")?.as_u64()),
+        cached_input: count(&[
+            "cached_tokens",
+            "cache_read_input_tokens",
+            "cachedInputTokens",
+            "cached_input_tokens",
+        ])
+        .or_else(|| value.pointer("/prompt_tokens_details/cached_tokens")?.as_u64())
+        .or_else(|| value.pointer("/input_tokens_details/cached_tokens")?.as_u64()),
         cache_write: count(&["cache_creation_input_tokens"]),
         reasoning: count(&["reasoning_tokens", "reasoning_output_tokens"])
             .or_else(|| value.pointer("/completion_tokens_details/reasoning_tokens")?.as_u64())

@@ -11,7 +11,9 @@ pub(super) fn read(values: Vec<Located>) -> Result<Vec<Draft>, ImportError> {
     let is_event = |value: &Value| {
         value.get("action").is_some() || value.get("observation").is_some() || value.get("kind").is_some()
     };
-    let holds = |value: &Value| ["history", "events", "trajectory"].iter().any(|name| value.get(*name).is_some_and(Value::is_array));
+    let holds = |value: &Value| {
+        ["history", "events", "trajectory"].iter().any(|name| value.get(*name).is_some_and(Value::is_array))
+    };
     if values.iter().all(|located| is_event(&located.value) && !holds(&located.value)) {
         let mut draft = Draft::default();
         for located in values {
@@ -89,7 +91,8 @@ fn acted(action: &str, mut object: Map<String, Value>, at: Option<u64>, draft: &
         _ => own_arguments(&mut object),
     };
     let own = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|words| !words.is_empty());
-    let has_spoken = draft.steps.iter().any(|step| matches!(step, Step::Message(message) if message.role == Role::User));
+    let has_spoken =
+        draft.steps.iter().any(|step| matches!(step, Step::Message(message) if message.role == Role::User));
     let is_person = match source.as_deref() {
         Some("user") => true,
         Some(_) => false,
@@ -136,7 +139,18 @@ fn acted(action: &str, mut object: Map<String, Value>, at: Option<u64>, draft: &
 
 /// Events that do not put their arguments apart have them among their own members.
 fn own_arguments(object: &mut Map<String, Value>) -> Map<String, Value> {
-    let kept = ["action", "tool_call_metadata", "timestamp", "id", "message", "cause", "is_confirmed", "action_risk", "security_risk", "llm_metrics"];
+    let kept = [
+        "action",
+        "tool_call_metadata",
+        "timestamp",
+        "id",
+        "message",
+        "cause",
+        "is_confirmed",
+        "action_risk",
+        "security_risk",
+        "llm_metrics",
+    ];
     let names: Vec<String> = object.keys().filter(|name| !kept.contains(&name.as_str())).cloned().collect();
     names.into_iter().filter_map(|name| object.remove(&name).map(|value| (name, value))).collect()
 }

@@ -64,8 +64,8 @@ fn node(span: Span) -> Node {
         node.usage = attributes.usage();
         node.stop = attributes.stop();
         let (from_events, rest) = envelope::messages_of(span.events);
-        node.input = attributes.take_input().or(from_events.0);
-        node.output = attributes.take_output().or(from_events.1);
+        node.input = attributes.take_input(&mut node.raw).or(from_events.0);
+        node.output = attributes.take_output(&mut node.raw).or(from_events.1);
         if !rest.is_empty() {
             node.foreign.push(("/events".to_owned(), Value::Array(rest)));
         }

@@ -7,7 +7,9 @@ use crate::messages::{Side, read as read_messages};
 
 /// Reads a trajectory. `history` is what the model was sent in the end; where there is none, the steps are.
 pub(super) fn read(value: Value, place: String) -> Result<Vec<Draft>, ImportError> {
-    let Value::Object(mut object) = value else { return Err(ImportError::at(place, "expected a trajectory")) };
+    let Value::Object(mut object) = value else {
+        return Err(ImportError::at(place, "expected a trajectory"));
+    };
     let history = take(&mut object, "history").or_else(|| take(&mut object, "messages"));
     let steps = take(&mut object, "trajectory");
     let mut draft = Draft { place: place.clone(), ..Draft::default() };

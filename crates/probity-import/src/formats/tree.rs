@@ -43,6 +43,8 @@ pub(super) struct Node {
     pub(super) call_id: Option<String>,
     pub(super) arguments: Option<String>,
     pub(super) result: Option<String>,
+    /// Input and output as they stand in the trace. They are kept where they do not become a model call.
+    pub(super) raw: Vec<Kept>,
     /// What has no place.
     pub(super) foreign: Vec<Kept>,
 }
@@ -140,7 +142,9 @@ impl Links {
                 }
                 path.push(at);
                 let Some(parent) = self.parent(at) else { break None };
-                if self.wrapping.contains(&parent) && nodes.get(parent).is_some_and(|node| node.kind == Kind::Tool) {
+                if self.wrapping.contains(&parent)
+                    && nodes.get(parent).is_some_and(|node| node.kind == Kind::Tool)
+                {
                     break Some(parent);
                 }
                 at = parent;
@@ -202,6 +206,13 @@ impl Builder {
         let Some(draft) = self.drafts.get_mut(index) else { return };
         match node.kind {
             Kind::Model if !is_wrapping => {
+                let mut node = node;
+                let (has_input, has_output) = (node.input.is_some(), node.output.is_some());
+                let unread = node.raw.drain(..).filter(|(at, _)| match at.as_str() {
+                    "/input" => !has_input,
+                    _ => !has_output,
+                });
+                node.foreign.extend(unread);
                 let (step, others) = model_step(node);
                 draft.steps.push(Step::Model(Box::new(step)));
                 others.into_iter().for_each(|message| draft.said(message));
@@ -211,11 +222,11 @@ impl Builder {
                 if draft.title.is_empty() && node.parent.is_empty() {
                     draft.title.clone_from(&node.name);
                 }
-                let mut kept = node.foreign.clone();
-                kept.retain(|(_, value)| !value.is_null());
+                let kept =
+                    node.raw.iter().chain(&node.foreign).filter(|(_, value)| !value.is_null()).cloned();
                 let id = node.id.clone();
                 let whole: serde_json::Map<String, Value> =
-                    kept.into_iter().map(|(at, value)| (at.trim_start_matches('/').to_owned(), value)).collect();
+                    kept.map(|(at, value)| (at.trim_start_matches('/').to_owned(), value)).collect();
                 let mut whole = Value::Object(whole);
                 if let Value::Object(members) = &mut whole {
                     members.insert("name".to_owned(), node.name.as_str().into());
@@ -236,7 +247,9 @@ impl Builder {
             if !has_calls {
                 // No model call was traced; the outermost span that has a reply tells of one.
                 if let Some(step) = around.into_iter().find(|step| step.output.is_some()) {
-                    draft.notices.push("no model call was traced; the outermost span is taken for one".to_owned());
+                    draft
+                        .notices
+                        .push("no model call was traced; the outermost span is taken for one".to_owned());
                     draft.steps.insert(0, Step::Model(Box::new(step)));
                 }
                 continue;
@@ -246,7 +259,8 @@ impl Builder {
                 Step::Message(_) | Step::Cleared | Step::Tool(_) => None,
             });
             if silent == Some(true) {
-                let told = around.into_iter().find_map(|step| step.input).or(came_in.map(|said| said.messages));
+                let told =
+                    around.into_iter().find_map(|step| step.input).or(came_in.map(|said| said.messages));
                 let told: Vec<Message> = told.unwrap_or_default();
                 let begins = told.into_iter().filter(|message| message.role != Role::Assistant);
                 draft.steps.splice(0..0, begins.map(Step::Message));
@@ -291,6 +305,6 @@ fn tool_step(node: Node) -> ToolStep {
         arguments: node.arguments,
         is_error: node.error.is_some(),
         result: node.result.or(node.error),
-        foreign: node.foreign,
+        foreign: node.raw.into_iter().chain(node.foreign).collect(),
     }
 }

@@ -87,9 +87,17 @@ fn body_of(side: &Value) -> Value {
 fn is_no_call(asked: &Value) -> bool {
     let uri = text(asked, &["uri", "url"]).unwrap_or_default();
     let path = uri.split(['?', '#']).next().unwrap_or_default();
-    ["/count_tokens", "/input_tokens", ":countTokens", "/compact", "/embeddings", "/conversations", "/moderations"]
-        .iter()
-        .any(|end| path.ends_with(end))
+    [
+        "/count_tokens",
+        "/input_tokens",
+        ":countTokens",
+        "/compact",
+        "/embeddings",
+        "/conversations",
+        "/moderations",
+    ]
+    .iter()
+    .any(|end| path.ends_with(end))
 }
 
 fn model_in(uri: &str) -> Option<String> {

@@ -5,7 +5,8 @@ use crate::error::ImportError;
 use crate::json::{as_text, take};
 
 /// Speakers that are programs, not models.
-const TERMINALS: &[&str] = &["computer_terminal", "computerterminal", "terminal", "executor", "code_executor"];
+const TERMINALS: &[&str] =
+    &["computer_terminal", "computerterminal", "terminal", "executor", "code_executor"];
 
 /// Reads a log of several agents. Every agent's turn is a reply that saw the whole log before it: who was shown what is not
 /// told. The turns of the person and of the terminal came in. The instructions of the agents are kept, but stand in no
@@ -17,7 +18,9 @@ pub(super) fn read(value: Value, place: String) -> Result<Vec<Draft>, ImportErro
     };
     let question = object.get("question").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut draft = Draft { place: place.clone(), title: question.clone(), ..Draft::default() };
-    draft.notices.push("which agent was shown what is not told; each is taken to have seen the whole log".to_owned());
+    draft
+        .notices
+        .push("which agent was shown what is not told; each is taken to have seen the whole log".to_owned());
     // Where the log does not begin with the person's own words, the question stands before it.
     let begins = history.first().and_then(|turn| turn.get("role")).and_then(Value::as_str);
     if !question.is_empty() && !begins.is_some_and(|role| matches!(role, "human" | "system")) {

@@ -6,8 +6,7 @@ use crate::json::{as_text, first, text};
 
 const IDS: &[&str] = &["id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id"];
 const NAMES: &[&str] = &["name", "toolName", "tool_name", "function_name", "tool.name"];
-const ARGUMENTS: &[&str] =
-    &["arguments", "args", "input", "parameters", "tool.args", "kwargs", "tool_input"];
+const ARGUMENTS: &[&str] = &["arguments", "args", "input", "parameters", "tool.args", "kwargs", "tool_input"];
 
 /// A call in whatever shape.
 pub(crate) fn call_of(value: &Value) -> Option<Piece> {
@@ -87,8 +86,8 @@ impl Reader {
         let has_role = object.contains_key("role");
         match kind {
             _ if has_role => None,
-            "function_call" | "custom_tool_call" | "tool-call" | "tool_call" | "tool_use" | "local_shell_call"
-            | "mcp_call" => {
+            "function_call" | "custom_tool_call" | "tool-call" | "tool_call" | "tool_use"
+            | "local_shell_call" | "mcp_call" => {
                 let call = call_of(&value).or_else(|| nameless_call(&value, kind))?;
                 self.piece(call);
                 // A server's own call brings its result with it.
@@ -98,8 +97,12 @@ impl Reader {
                 }
                 Some(())
             }
-            "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "tool-result"
-            | "tool_result" | "tool_call_response" => {
+            "function_call_output"
+            | "custom_tool_call_output"
+            | "local_shell_call_output"
+            | "tool-result"
+            | "tool_result"
+            | "tool_call_response" => {
                 self.push(result_of(&value));
                 Some(())
             }
@@ -114,7 +117,11 @@ impl Reader {
             "" if object.contains_key("toolCallId") || object.contains_key("tool.name") => {
                 if let Some(result) = ["result", "output"].iter().find_map(|name| object.get(*name)) {
                     let id = text(&value, IDS).map(str::to_owned);
-                    self.push(Message::result(id, text(&value, NAMES).map(str::to_owned), result_text(result)));
+                    self.push(Message::result(
+                        id,
+                        text(&value, NAMES).map(str::to_owned),
+                        result_text(result),
+                    ));
                 } else {
                     self.piece(call_of(&value)?);
                 }

@@ -36,7 +36,10 @@ impl Reader {
             return Some(());
         }
         if list.iter().all(Value::is_array) {
-            return list.iter().filter_map(Value::as_array).try_for_each(|inner| self.deeper(|reader| reader.list(inner)));
+            return list
+                .iter()
+                .filter_map(Value::as_array)
+                .try_for_each(|inner| self.deeper(|reader| reader.list(inner)));
         }
         let mark = self.said.messages.len();
         let mut parts = Vec::new();

@@ -121,7 +121,9 @@ impl Reader {
         if let Some(inner) = object.get("message").filter(|inner| inner.is_object()) {
             return self.wrapped(object, inner, "message");
         }
-        if let Some(inner) = object.get("delta").filter(|inner| inner.is_object() && !object.contains_key("role")) {
+        if let Some(inner) =
+            object.get("delta").filter(|inner| inner.is_object() && !object.contains_key("role"))
+        {
             return self.wrapped(object, inner, "delta");
         }
         if object.contains_key("event.name") || object.contains_key("event_name") {
@@ -186,8 +188,20 @@ impl Reader {
         let word = object.get("type").and_then(Value::as_str)?;
         let is_role = matches!(
             word,
-            "human" | "ai" | "system" | "tool" | "function" | "user" | "assistant" | "developer" | "AIMessageChunk"
-                | "HumanMessage" | "AIMessage" | "SystemMessage" | "ToolMessage" | "FunctionMessage"
+            "human"
+                | "ai"
+                | "system"
+                | "tool"
+                | "function"
+                | "user"
+                | "assistant"
+                | "developer"
+                | "AIMessageChunk"
+                | "HumanMessage"
+                | "AIMessage"
+                | "SystemMessage"
+                | "ToolMessage"
+                | "FunctionMessage"
         );
         // `{"type": "tool", "name": …}` with nothing said is a definition, not a message.
         if is_role && object.contains_key("content") { role_of(word) } else { None }
@@ -271,7 +285,9 @@ fn constructed(object: &Map<String, Value>) -> Option<Value> {
 fn error_in(object: &Map<String, Value>) -> bool {
     let is_true = |name: &str| object.get(name).and_then(Value::as_bool) == Some(true);
     let status = object.get("status").and_then(Value::as_str);
-    is_true("is_error") || is_true("isError") || status == Some("error")
+    is_true("is_error")
+        || is_true("isError")
+        || status == Some("error")
         || object.get("error").is_some_and(Value::is_object)
 }
 
@@ -288,12 +304,12 @@ fn is_worth_keeping(value: &Value) -> bool {
 /// The text of a value that is a result: its text parts, or the value as JSON.
 pub(crate) fn result_text(value: &Value) -> String {
     let Value::Array(parts) = value else {
-        return text(value, &["text"]).filter(|_| value.get("type").is_some()).map_or_else(|| as_text(value), str::to_owned);
+        return text(value, &["text"])
+            .filter(|_| value.get("type").is_some())
+            .map_or_else(|| as_text(value), str::to_owned);
     };
-    let texts: Option<Vec<_>> = parts
-        .iter()
-        .map(|part| part.as_str().or_else(|| text(part, &["text"])))
-        .collect();
+    let texts: Option<Vec<_>> =
+        parts.iter().map(|part| part.as_str().or_else(|| text(part, &["text"]))).collect();
     match texts {
         Some(texts) if !texts.is_empty() => texts.join("\n"),
         _ => as_text(value),

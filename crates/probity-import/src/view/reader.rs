@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{ChatCall, ChatMessage, ChatRole, Exchange};
 use crate::draft::{Message, Piece, Role};
 use crate::json::text;
-use crate::messages::{Side, definition_of, read as read_messages};
+use crate::messages::{Side, definition_of, read as read_messages, result_text};
 
 /// Reads the lines of a record.
 pub(super) struct Reader<'a> {
@@ -60,7 +60,9 @@ impl<'a> Reader<'a> {
                     }
                 }
                 Fact::Foreign { about: ForeignTo::ModelCall(call), at, json } => {
-                    let Some(exchange) = places.get(call).and_then(|place| exchanges.get_mut(*place)) else { continue };
+                    let Some(exchange) = places.get(call).and_then(|place| exchanges.get_mut(*place)) else {
+                        continue;
+                    };
                     match (at.as_str(), self.value(*json)) {
                         ("/id", Value::String(id)) => exchange.source = id,
                         ("/tools", Value::Array(tools)) => {
@@ -86,25 +88,36 @@ impl<'a> Reader<'a> {
 
     /// What went into tools and came out of them, where spans tell it.
     fn executions(&self) -> Vec<Exchange> {
-        let mut inputs: HashMap<CallId, Value> = HashMap::new();
+        let mut told: HashMap<CallId, Value> = HashMap::new();
         let mut steps = Vec::new();
+        let mut tell = |call: CallId, name: &str, value: Value, is_raw: bool| {
+            let known = told.entry(call).or_insert_with(|| Value::Object(serde_json::Map::new()));
+            if let Value::Object(known) = known
+                && (is_raw || !known.contains_key(name))
+            {
+                known.insert(name.to_owned(), value);
+            }
+        };
         for fact in &self.facts {
-            let Fact::Foreign { about: ForeignTo::Call(call), at, json } = fact else { continue };
-            match at.as_str() {
-                "/input" | "/output" => {
-                    let known = inputs.entry(*call).or_insert_with(|| Value::Object(serde_json::Map::new()));
-                    if let Value::Object(known) = known {
-                        known.insert(at.trim_start_matches('/').to_owned(), self.value(*json));
-                    }
+            match fact {
+                Fact::CallProposed { call, arguments, .. } => {
+                    tell(*call, "input", self.text(*arguments).into(), false);
                 }
-                "/id" => {
-                    let known = inputs.remove(call).unwrap_or_default();
-                    steps.extend(step(self.value(*json).as_str().unwrap_or_default(), &known, Role::Tool));
+                Fact::ToolFinished { call, output, .. } => {
+                    tell(*call, "output", self.text(*output).into(), false)
                 }
+                Fact::Foreign { about: ForeignTo::Call(call), at, json } => match at.as_str() {
+                    "/input" | "/output" => tell(*call, at.trim_start_matches('/'), self.value(*json), true),
+                    "/id" => steps.push((*call, self.value(*json))),
+                    _ => {}
+                },
                 _ => {}
             }
         }
-        steps
+        let step_of = |(call, id): (CallId, Value)| {
+            step(id.as_str().unwrap_or_default(), told.get(&call).unwrap_or(&Value::Null), Role::Tool)
+        };
+        steps.into_iter().filter_map(step_of).collect()
     }
 
     fn items(&self) -> Vec<(ItemId, &'a Body)> {
@@ -144,7 +157,9 @@ impl<'a> Reader<'a> {
         };
         match body {
             Body::Instructions { text } => plain(ChatRole::System, text),
-            Body::Person { text } | Body::Context { text, .. } | Body::Notice { text } => plain(ChatRole::User, text),
+            Body::Person { text } | Body::Context { text, .. } | Body::Notice { text } => {
+                plain(ChatRole::User, text)
+            }
             Body::ToolResult { provider_id, tool, text, is_error, .. } => ChatMessage {
                 name: Some(tool.clone()).filter(|tool| !tool.is_empty()),
                 tool_call_id: Some(provider_id.clone()).filter(|id| !id.is_empty()),
@@ -152,7 +167,8 @@ impl<'a> Reader<'a> {
                 ..plain(ChatRole::Tool, text)
             },
             Body::Reply { parts } => {
-                let kinds = parts.iter().filter_map(|part| serde_json::from_str::<ReplyPart>(self.text(*part)).ok());
+                let kinds =
+                    parts.iter().filter_map(|part| serde_json::from_str::<ReplyPart>(self.text(*part)).ok());
                 let pieces: Vec<Piece> = kinds.map(|part| piece(part.kind)).collect();
                 ChatMessage { name, item: Some(item), ..of_pieces(ChatRole::Assistant, pieces) }
             }
@@ -204,13 +220,13 @@ fn of_pieces(role: ChatRole, pieces: Vec<Piece>) -> ChatMessage {
     message
 }
 
-/// A step that is no model call. What is no message is one, as the JSON that it is.
+/// A step that is no model call. What is no message is one, as the text or the JSON that it is; of a list, each value.
 fn step(id: &str, value: &Value, speaker: Role) -> Option<Exchange> {
     let side = |name: &str, side: Side, role: Role| {
         let Some(value) = value.get(name).filter(|value| !value.is_null()) else { return Vec::new() };
-        let said = read_messages(value, side).filter(|said| !said.messages.is_empty());
-        let said = said.map(|said| said.messages);
-        let messages = said.unwrap_or_else(|| vec![Message::text(role, crate::json::as_text(value))]);
+        let is_words = value.is_string() && role == Role::Tool;
+        let said = read_messages(value, side).filter(|said| !said.messages.is_empty() && !is_words);
+        let messages = said.map_or_else(|| unread(value, role), |said| said.messages);
         messages.into_iter().map(as_chat).collect()
     };
     let exchange = Exchange {
@@ -220,6 +236,18 @@ fn step(id: &str, value: &Value, speaker: Role) -> Option<Exchange> {
         ..nothing()
     };
     (!exchange.input.is_empty() || !exchange.output.is_empty()).then_some(exchange)
+}
+
+fn unread(value: &Value, role: Role) -> Vec<Message> {
+    let one = |value: &Value| {
+        let content =
+            value.as_object().filter(|object| object.len() == 1).and_then(|object| object.get("content"));
+        Message::text(role, content.map_or_else(|| crate::json::as_text(value), result_text))
+    };
+    match value {
+        Value::Array(list) if list.iter().all(Value::is_object) => list.iter().map(one).collect(),
+        value => vec![one(value)],
+    }
 }
 
 fn as_chat(message: Message) -> ChatMessage {

@@ -25,12 +25,15 @@ fn hash(message: &Message, with_ids: bool) -> Hash {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
-    field(b'r', &[match message.role {
-        Role::System => 0,
-        Role::User => 1,
-        Role::Assistant => 2,
-        Role::Tool => 3,
-    }]);
+    field(
+        b'r',
+        &[match message.role {
+            Role::System => 0,
+            Role::User => 1,
+            Role::Assistant => 2,
+            Role::Tool => 3,
+        }],
+    );
     if message.role != Role::Tool {
         field(b'n', message.name.as_deref().unwrap_or_default().as_bytes());
     } else if with_ids {

@@ -2,8 +2,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use probity_contract::{
-    CallId, Emission, Ending, Entry, Fact, ForeignTo, ItemId, Kept, ModelErrorClass, NativePart, Part, PartId,
-    ReplyPart, ReplyPartKind, RunId, Spending, ToolErrorClass, ToolOutcomeKind, Usage,
+    CallId, Emission, Ending, Entry, Fact, ForeignTo, ItemId, Kept, ModelErrorClass, NativePart, Part,
+    PartId, ReplyPart, ReplyPartKind, RunId, Spending, ToolErrorClass, ToolOutcomeKind, Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -93,7 +93,9 @@ impl Lines {
         guessed: u32,
     ) -> Written {
         let ending = match (failed, last_reply) {
-            (Some(error), _) => Some((Ending::ModelFailed { class: ModelErrorClass::ServerError, error }, None)),
+            (Some(error), _) => {
+                Some((Ending::ModelFailed { class: ModelErrorClass::ServerError, error }, None))
+            }
             (None, Some((item, false))) => Some((Ending::Answered, Some(item))),
             (None, _) => None,
         };
@@ -137,7 +139,9 @@ pub(super) fn reply_part(piece: &Piece) -> ReplyPart {
     match piece {
         Piece::Text(text) => ReplyPart::text(text.as_str()),
         Piece::Reasoning(text) => ReplyPart { kind: ReplyPartKind::Reasoning(text.clone()), native: None },
-        Piece::Call { id, name, arguments } => ReplyPart::call(id.as_str(), name.as_str(), arguments.as_str()),
+        Piece::Call { id, name, arguments } => {
+            ReplyPart::call(id.as_str(), name.as_str(), arguments.as_str())
+        }
         Piece::Other(value) => ReplyPart {
             kind: ReplyPartKind::Opaque,
             native: Some(NativePart { codec: "imported".to_owned(), value: value.clone() }),

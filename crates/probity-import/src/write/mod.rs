@@ -12,8 +12,8 @@ mod start;
 use std::collections::{HashMap, HashSet};
 
 use probity_contract::{
-    Body, CallId, Ending, Fact, ForeignTo, ItemId, Label, ModelCallId, ModelErrorClass, Origin, PartId, RunId,
-    Spending, Stop, ToolChoice, Usage, WindowDelta,
+    Body, CallId, Ending, Fact, ForeignTo, ItemId, Label, ModelCallId, ModelErrorClass, Origin, PartId,
+    RunId, Spending, Stop, ToolChoice, Usage, WindowDelta,
 };
 use serde_json::Value;
 
@@ -107,7 +107,8 @@ impl Writer {
     pub(crate) fn finish(self) -> Written {
         let (calls, usage) = (self.calls_to_models, self.usage);
         let mut written = self.lines.finish(self.last_reply, self.failed, usage, self.guessed);
-        written.spent = Spending { turns: calls, tool_calls: self.calls.count(), usage, ..Spending::default() };
+        written.spent =
+            Spending { turns: calls, tool_calls: self.calls.count(), usage, ..Spending::default() };
         written.placed = self.placed;
         written
     }
@@ -355,7 +356,10 @@ impl Writer {
             self.lines.note(format!("{call} ran, and the trace does not tell who proposed it"));
         }
         if let Some(result) = &step.result {
-            let ran_ms = step.ended_at_unix_ms.zip(step.at_unix_ms).map_or(0, |(end, start)| end.saturating_sub(start));
+            let ran_ms = step
+                .ended_at_unix_ms
+                .zip(step.at_unix_ms)
+                .map_or(0, |(end, start)| end.saturating_sub(start));
             let output = self.lines.part(result);
             let ended = step.ended_at_unix_ms;
             self.lines.fact(ended, lines::finished(call, output, result.len(), step.is_error, ran_ms));
@@ -367,7 +371,9 @@ impl Writer {
             self.so_far.push(item);
         }
         let about = ForeignTo::Call(call);
-        if found.is_orphan && let Some(arguments) = &step.arguments {
+        if found.is_orphan
+            && let Some(arguments) = &step.arguments
+        {
             self.lines.foreign(about, "/arguments".to_owned(), &Value::from(arguments.as_str()));
         }
         self.keep(about, step.foreign);
@@ -376,4 +382,3 @@ impl Writer {
         }
     }
 }
-

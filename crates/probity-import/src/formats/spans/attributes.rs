@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::super::tree::Kind;
 use super::super::{stop_of, usage_of};
+use crate::draft::Kept;
 use crate::json::{as_text, nested, text, unpacked};
 use crate::messages::{Said, Side, read as read_messages};
 
@@ -41,7 +42,8 @@ const OUTPUTS: &[&str] = &[
     "output.value",
 ];
 /// The raw forms of both, which say nothing new once messages have been read.
-const RAW: &[&str] = &["input.value", "input.mime_type", "output.value", "output.mime_type", "gen_ai.output.type"];
+const RAW: &[&str] =
+    &["input.value", "input.mime_type", "output.value", "output.mime_type", "gen_ai.output.type"];
 
 /// Bytes of a name up to which the members of its value get names of their own, which begin with it.
 const NAME_BYTES_MAX: usize = 512;
@@ -90,7 +92,8 @@ impl Attributes {
 
     fn has(&self, prefix: &str) -> bool {
         let dotted = format!("{prefix}.");
-        self.0.contains_key(prefix) || self.0.range(dotted.clone()..).next().is_some_and(|(name, _)| name.starts_with(&dotted))
+        self.0.contains_key(prefix)
+            || self.0.range(dotted.clone()..).next().is_some_and(|(name, _)| name.starts_with(&dotted))
     }
 
     /// What a span is. Its attributes decide; its name only where they say nothing.
@@ -101,7 +104,8 @@ impl Attributes {
                 "TOOL" => return Kind::Tool,
                 "AGENT" => return Kind::Agent,
                 // A chain and the like are what they are, whatever is recorded with them.
-                "CHAIN" | "RETRIEVER" | "EMBEDDING" | "RERANKER" | "GUARDRAIL" | "EVALUATOR" | "WORKFLOW" | "TASK" => {
+                "CHAIN" | "RETRIEVER" | "EMBEDDING" | "RERANKER" | "GUARDRAIL" | "EVALUATOR" | "WORKFLOW"
+                | "TASK" => {
                     return Kind::Other;
                 }
                 _ => {}
@@ -126,12 +130,14 @@ impl Attributes {
         if self.has("gen_ai.tool.name") {
             return Kind::Tool;
         }
-        let speaks = ["gen_ai.prompt", "gen_ai.completion", "gen_ai.input.messages", "gen_ai.output.messages"];
+        let speaks =
+            ["gen_ai.prompt", "gen_ai.completion", "gen_ai.input.messages", "gen_ai.output.messages"];
         let asked = self.has("gen_ai.request.model") || self.has("llm.request.type");
         if speaks.iter().any(|prefix| self.has(prefix)) || asked || self.has("llm.input_messages") {
             return Kind::Model;
         }
-        if self.has("agent_name") && (self.has("all_messages_events") || self.has("pydantic_ai.all_messages")) {
+        if self.has("agent_name") && (self.has("all_messages_events") || self.has("pydantic_ai.all_messages"))
+        {
             return Kind::Agent;
         }
         match name.split_whitespace().next() {
@@ -142,7 +148,8 @@ impl Attributes {
     }
 
     pub(in super::super) fn tool_name(&self) -> Option<String> {
-        self.word(&["gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name"]).map(str::to_owned)
+        self.word(&["gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name"])
+            .map(str::to_owned)
     }
 
     pub(in super::super) fn call_id(&self) -> Option<String> {
@@ -150,7 +157,14 @@ impl Attributes {
     }
 
     pub(super) fn forget_tool(&mut self) {
-        for name in ["gen_ai.tool.name", "ai.toolCall.name", "tool.name", "gen_ai.tool.call.id", "ai.toolCall.id", "gen_ai.output.type"] {
+        for name in [
+            "gen_ai.tool.name",
+            "ai.toolCall.name",
+            "tool.name",
+            "gen_ai.tool.call.id",
+            "ai.toolCall.id",
+            "gen_ai.output.type",
+        ] {
             self.0.remove(name);
         }
     }
@@ -177,10 +191,12 @@ impl Attributes {
             "traceloop.entity.output",
             "output.value",
         ];
-        names.iter().find_map(|name| self.taken(name)).map(|value| match serde_json::from_str(&as_text(&value)) {
-            // Texts that were written as JSON texts are texts.
-            Ok(Value::String(words)) => words,
-            _ => as_text(&value),
+        names.iter().find_map(|name| self.taken(name)).map(|value| {
+            match serde_json::from_str(&as_text(&value)) {
+                // Texts that were written as JSON texts are texts.
+                Ok(Value::String(words)) => words,
+                _ => as_text(&value),
+            }
         })
     }
 
@@ -214,10 +230,10 @@ impl Attributes {
     }
 
     /// What was sent to the model, system instructions first.
-    pub(super) fn take_input(&mut self) -> Option<Said> {
-        let told = self.take_said(INPUTS, Side::Input);
+    pub(super) fn take_input(&mut self, raw: &mut Vec<Kept>) -> Option<Said> {
+        let told = self.take_said(INPUTS, Side::Input, raw);
         let Some(first) = self.taken("gen_ai.system_instructions") else { return told };
-        let mut said = system(&unpacked(first))?;
+        let Some(mut said) = system(&unpacked(first)) else { return told };
         if let Some(told) = told {
             said.messages.extend(told.messages);
             said.tools.extend(told.tools);
@@ -225,14 +241,14 @@ impl Attributes {
         Some(said)
     }
 
-    pub(super) fn take_output(&mut self) -> Option<Said> {
-        if let Some(said) = self.take_vercel_output() {
+    pub(super) fn take_output(&mut self, raw: &mut Vec<Kept>) -> Option<Said> {
+        if let Some(said) = self.take_vercel_output(raw) {
             return Some(said);
         }
-        self.take_said(OUTPUTS, Side::Output)
+        self.take_said(OUTPUTS, Side::Output, raw)
     }
 
-    fn take_vercel_output(&mut self) -> Option<Said> {
+    fn take_vercel_output(&mut self, raw: &mut Vec<Kept>) -> Option<Said> {
         let words = self.taken("ai.response.text").or_else(|| self.taken("ai.response.object"));
         let thought = self.taken("ai.response.reasoning");
         let calls = self.taken("ai.response.toolCalls").map(unpacked);
@@ -244,14 +260,20 @@ impl Attributes {
         message.insert("content".to_owned(), words.map_or(Value::Null, |words| as_text(&words).into()));
         message.extend(thought.map(|thought| ("reasoning".to_owned(), thought)));
         message.extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
-        read_messages(&Value::Object(message), Side::Output)
+        let message = Value::Object(message);
+        let said = read_messages(&message, Side::Output);
+        raw.push(("/output".to_owned(), message));
+        said
     }
 
-    fn take_said(&mut self, names: &[&str], side: Side) -> Option<Said> {
+    fn take_said(&mut self, names: &[&str], side: Side, raw: &mut Vec<Kept>) -> Option<Said> {
         for name in names {
             let Some(value) = self.peek(name) else { continue };
-            let Some(said) = read_messages(&value, side).filter(|said| !said.messages.is_empty()) else { continue };
+            let Some(said) = read_messages(&value, side).filter(|said| !said.messages.is_empty()) else {
+                continue;
+            };
             self.forget(name);
+            raw.push((if side == Side::Input { "/input" } else { "/output" }.to_owned(), value));
             // What was read here need not stand there a second time.
             RAW.iter().for_each(|raw| {
                 self.0.remove(*raw);
@@ -272,7 +294,10 @@ impl Attributes {
             "llm.invocation_parameters",
             "model_request_parameters",
         ];
-        names.iter().find_map(|name| Some(listed(&self.peek(name)?)).filter(|tools| !tools.is_empty())).unwrap_or_default()
+        names
+            .iter()
+            .find_map(|name| Some(listed(&self.peek(name)?)).filter(|tools| !tools.is_empty()))
+            .unwrap_or_default()
     }
 
     pub(super) fn take_tools(&mut self) -> Vec<Value> {
@@ -305,8 +330,12 @@ impl Attributes {
             return;
         }
         let dotted = format!("{name}.");
-        let gone: Vec<String> =
-            self.0.range(dotted.clone()..).map(|(name, _)| name.clone()).take_while(|name| name.starts_with(&dotted)).collect();
+        let gone: Vec<String> = self
+            .0
+            .range(dotted.clone()..)
+            .map(|(name, _)| name.clone())
+            .take_while(|name| name.starts_with(&dotted))
+            .collect();
         for name in gone {
             self.0.remove(&name);
         }
@@ -363,7 +392,9 @@ pub(super) fn plain(value: Value) -> Value {
     let Value::Object(object) = value else { return value };
     let Some((kind, inner)) = object.into_iter().next() else { return Value::Null };
     match (kind.as_str(), inner) {
-        ("intValue", Value::String(digits)) => digits.parse::<i64>().map_or(Value::String(digits), Value::from),
+        ("intValue", Value::String(digits)) => {
+            digits.parse::<i64>().map_or(Value::String(digits), Value::from)
+        }
         ("arrayValue", Value::Object(mut list)) => match list.remove("values") {
             Some(Value::Array(values)) => values.into_iter().map(plain).collect(),
             _ => Value::Array(Vec::new()),

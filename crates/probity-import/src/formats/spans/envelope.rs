@@ -47,9 +47,14 @@ pub(super) fn unwrap(
             .try_for_each(|(index, value)| unwrap(value, &format!("{place}/{index}"), spans, logs, foreign)),
         Value::Object(mut object) => {
             let mut is_envelope = false;
-            for name in
-                ["resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "spans"]
-            {
+            for name in [
+                "resourceSpans",
+                "resource_spans",
+                "scopeSpans",
+                "scope_spans",
+                "instrumentationLibrarySpans",
+                "spans",
+            ] {
                 if let Some(inner @ Value::Array(_)) = object.remove(name) {
                     is_envelope = true;
                     unwrap(inner, &format!("{place}/{name}"), spans, logs, foreign)?;
@@ -111,8 +116,10 @@ pub(super) fn attach(spans: &mut [Span], logs: Vec<Log>) {
 }
 
 fn span(mut object: Map<String, Value>, place: &str) -> Result<Span, ImportError> {
-    let context = take(&mut object, "context").or_else(|| take(&mut object, "spanContext")).unwrap_or_default();
-    let above = take(&mut object, "parent").or_else(|| take(&mut object, "parentSpanContext")).unwrap_or_default();
+    let context =
+        take(&mut object, "context").or_else(|| take(&mut object, "spanContext")).unwrap_or_default();
+    let above =
+        take(&mut object, "parent").or_else(|| take(&mut object, "parentSpanContext")).unwrap_or_default();
     let mut own = |names: &[&str], context: &Value| {
         let found = names.iter().find_map(|name| take(&mut object, name));
         found.or_else(|| first(context, names).cloned()).map(|value| as_text(&value)).unwrap_or_default()
@@ -138,7 +145,8 @@ fn span(mut object: Map<String, Value>, place: &str) -> Result<Span, ImportError
         attributes.set_kind(kind);
     }
     // Columns of a table whose names begin so are attributes too.
-    let columns: Vec<String> = object.keys().filter(|name| name.starts_with("attributes.")).cloned().collect();
+    let columns: Vec<String> =
+        object.keys().filter(|name| name.starts_with("attributes.")).cloned().collect();
     for column in columns {
         if let (Some(value), Some(name)) = (object.remove(&column), column.strip_prefix("attributes.")) {
             attributes.insert(name, value);
@@ -172,7 +180,9 @@ fn error_of(object: &Map<String, Value>, events: &[Event]) -> Option<String> {
     let status = object.get("status").or_else(|| object.get("status_code"))?;
     let code = first(status, &["code", "status_code"]).unwrap_or(status);
     let is_error = code.as_u64() == Some(2)
-        || code.as_str().is_some_and(|code| code.eq_ignore_ascii_case("error") || code == "STATUS_CODE_ERROR");
+        || code
+            .as_str()
+            .is_some_and(|code| code.eq_ignore_ascii_case("error") || code == "STATUS_CODE_ERROR");
     if !is_error {
         return None;
     }
@@ -207,7 +217,9 @@ pub(super) fn messages_of(events: Vec<Event>) -> ((Option<Said>, Option<Said>), 
                 object.insert("event.name".to_owned(), name.as_str().into());
                 let said = read_messages(&Value::Array(vec![Value::Object(object)]), Side::Input);
                 let is_choice = name == "gen_ai.choice";
-                let has_reply = said.as_ref().is_some_and(|said| said.messages.iter().any(|message| message.role == Role::Assistant));
+                let has_reply = said
+                    .as_ref()
+                    .is_some_and(|said| said.messages.iter().any(|message| message.role == Role::Assistant));
                 join(if is_choice && has_reply { &mut output } else { &mut input }, said);
             }
             _ => rest.push(serde_json::json!({ "name": name, "attributes": members })),

@@ -18,7 +18,8 @@ pub(super) fn whole(words: &str) -> Option<Value> {
 
 /// The same of chunks that stand in a list.
 pub(super) fn of_chunks(chunks: Vec<Value>) -> Value {
-    let events: Vec<Value> = chunks.into_iter().map(|chunk| chunk.get("chunk").cloned().unwrap_or(chunk)).collect();
+    let events: Vec<Value> =
+        chunks.into_iter().map(|chunk| chunk.get("chunk").cloned().unwrap_or(chunk)).collect();
     of_events(&events)
 }
 
@@ -73,7 +74,8 @@ impl Reply {
             "response.output_text.delta" => self.text.push_str(text(event, &["delta"]).unwrap_or_default()),
             _ => {}
         }
-        for output in ["choices", "outputs"].iter().filter_map(|name| event.get(*name)?.as_array()).flatten() {
+        for output in ["choices", "outputs"].iter().filter_map(|name| event.get(*name)?.as_array()).flatten()
+        {
             // What a tool of the provider said in between is not the reply.
             if output.pointer("/delta/role").and_then(Value::as_str) != Some("ROLE_TOOL") {
                 self.delta(output.get("delta").unwrap_or(output));
@@ -124,7 +126,9 @@ impl Reply {
             _ => {}
         }
         self.reasoning.push_str(text(delta, &["reasoning_content", "reasoning"]).unwrap_or_default());
-        for (position, told) in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten().enumerate() {
+        for (position, told) in
+            delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten().enumerate()
+        {
             let index = told.get("index").and_then(Value::as_u64).unwrap_or(position as u64);
             let call = self.calls.entry(index).or_default();
             let function = told.get("function").unwrap_or(told);

@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 
 pub(crate) struct Told {
     pub(crate) equal: usize,
+    /// Lists of messages without any member: the other program took note that something was said, and kept none of it.
+    pub(crate) silent: usize,
     pub(crate) different: Vec<String>,
 }
 
@@ -27,11 +29,15 @@ pub(crate) fn compare(expected: &Value, runs: &[ImportedRun]) -> Told {
         let entry = (plain(exchange.input), plain(exchange.output), exchange.tools);
         ours.entry(exchange.source).or_insert(entry);
     }
-    let mut told = Told { equal: 0, different: Vec::new() };
+    let mut told = Told { equal: 0, silent: 0, different: Vec::new() };
     for (id, sides) in expected.as_object().unwrap() {
         for side in ["input", "output"] {
             // Where the other program found no messages, there is nothing to be equal to.
             let Some(Value::Array(list)) = sides.pointer(&format!("/{side}/data")) else { continue };
+            if list.iter().all(|message| message.as_object().is_some_and(Map::is_empty)) {
+                told.silent += 1;
+                continue;
+            }
             let theirs: Vec<Plain> = list.iter().flat_map(their_plain).collect();
             let Some((input, output, tools)) = ours.get(id) else {
                 told.different.push(format!("{id} {side}: no such step"));
@@ -43,7 +49,8 @@ pub(crate) fn compare(expected: &Value, runs: &[ImportedRun]) -> Told {
                 continue;
             }
             let offered = list.first().and_then(|message| message.get("tools")?.as_array());
-            let offered: Vec<_> = offered.into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
+            let offered: Vec<_> =
+                offered.into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
             if !offered.is_empty() && offered != *tools {
                 told.different.push(format!("{id} {side}: expected tools {offered:?}, found {tools:?}"));
                 continue;
@@ -61,14 +68,39 @@ fn is_equal(theirs: &[Plain], ours: &[Plain]) -> bool {
             (theirs.role.is_none() || theirs.role == ours.role)
                 && (theirs.answers.is_none() || theirs.answers == ours.answers)
                 && same_words(&theirs.words, &ours.words)
-                && theirs.calls == ours.calls
+                && same_calls(&theirs.calls, &ours.calls)
         })
+}
+
+fn same_calls(theirs: &[(String, String, Value)], ours: &[(String, String, Value)]) -> bool {
+    let same = |(theirs, ours): (&(String, String, Value), &(String, String, Value))| {
+        theirs.0 == ours.0 && theirs.1 == ours.1 && same_value(&theirs.2, &ours.2)
+    };
+    theirs.len() == ours.len() && theirs.iter().zip(ours).all(same)
 }
 
 /// Texts that are JSON are equal where their values are.
 fn same_words(theirs: &str, ours: &str) -> bool {
     let value = |words: &str| serde_json::from_str::<Value>(words).ok().filter(|value| !value.is_string());
-    theirs == ours || value(theirs).is_some_and(|theirs| Some(theirs) == value(ours))
+    theirs == ours || value(theirs).zip(value(ours)).is_some_and(|(theirs, ours)| same_value(&theirs, &ours))
+}
+
+/// The other program knows numbers of one kind only, so `29.0` comes out as `29`.
+fn same_value(theirs: &Value, ours: &Value) -> bool {
+    match (theirs, ours) {
+        (Value::Number(theirs), Value::Number(ours)) => theirs.as_f64() == ours.as_f64(),
+        (Value::Array(theirs), Value::Array(ours)) => {
+            theirs.len() == ours.len()
+                && theirs.iter().zip(ours).all(|(theirs, ours)| same_value(theirs, ours))
+        }
+        (Value::Object(theirs), Value::Object(ours)) => {
+            theirs.len() == ours.len()
+                && theirs
+                    .iter()
+                    .all(|(name, value)| ours.get(name).is_some_and(|ours| same_value(value, ours)))
+        }
+        _ => theirs == ours,
+    }
 }
 
 fn our_plain(message: ChatMessage) -> Plain {
@@ -79,7 +111,10 @@ fn our_plain(message: ChatMessage) -> Plain {
         ChatRole::Tool => "tool",
     };
     let arguments = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| text.into());
-    let calls = message.tool_calls.iter().map(|call| (call.id.clone(), call.name.clone(), arguments(&call.arguments)));
+    let calls = message
+        .tool_calls
+        .iter()
+        .map(|call| (call.id.clone(), call.name.clone(), arguments(&call.arguments)));
     Plain {
         role: Some(role),
         words: message.content.clone(),
@@ -94,7 +129,7 @@ fn their_plain(message: &Value) -> Vec<Plain> {
     let rest = object.get("json");
     // A message whose words it did not know how to read stands in `json` as it was.
     if object.get("content").is_none() && object.get("tool_calls").is_none() {
-        return vec![from_json(object, rest)];
+        return from_json(object, rest);
     }
     let role = object.get("role").and_then(Value::as_str).map(role);
     let (words, mut calls, results) = body(object.get("content").unwrap_or(&Value::Null));
@@ -132,7 +167,10 @@ type Body = (String, Vec<(String, String, Value)>, Vec<Plain>);
 
 fn body(content: &Value) -> Body {
     let Value::Array(parts) = content else {
-        let words = content.as_str().map_or_else(|| if content.is_null() { String::new() } else { content.to_string() }, str::to_owned);
+        let words = content.as_str().map_or_else(
+            || if content.is_null() { String::new() } else { content.to_string() },
+            str::to_owned,
+        );
         return (words, Vec::new(), Vec::new());
     };
     let is_part = |part: &Value| part.get("type").is_some_and(Value::is_string) || part.is_string();
@@ -155,14 +193,42 @@ fn body(content: &Value) -> Body {
     (words.join("\n"), calls, results)
 }
 
-/// What stands in `json`: a message in an envelope, a message with a text, or a value that is none.
-fn from_json(object: &Map<String, Value>, rest: Option<&Value>) -> Plain {
+/// What stands in `json`: a message in an envelope, a message with a text, messages that were left as a library wrote
+/// them, or a value that is none.
+fn from_json(object: &Map<String, Value>, rest: Option<&Value>) -> Vec<Plain> {
     let told = object.get("role").and_then(Value::as_str).map(role);
     let rest = rest.cloned().unwrap_or_else(|| Value::Object(object.clone()));
     if let Some(inner) = rest.get("message").filter(|inner| inner.is_object()) {
-        return their_plain(inner).remove(0);
+        return their_plain(inner);
+    }
+    let listed = rest
+        .get("output")
+        .and_then(Value::as_array)
+        .filter(|list| list.iter().all(|value| value.get("lc").is_some()));
+    if let Some(list) = listed {
+        return list.iter().map(constructed).collect();
     }
     let words = rest.get("text").and_then(Value::as_str).filter(|_| told.is_some());
     let words = words.map_or_else(|| rest.to_string(), str::to_owned);
-    Plain { role: told, words, calls: Vec::new(), answers: None }
+    vec![Plain { role: told, words, calls: Vec::new(), answers: None }]
+}
+
+/// A message as LangChain serializes it.
+fn constructed(value: &Value) -> Plain {
+    let class = value["id"].as_array().and_then(|id| id.last()?.as_str()).unwrap_or_default();
+    let role = match class {
+        "HumanMessage" => "user",
+        "SystemMessage" => "system",
+        "ToolMessage" => "tool",
+        _ => "assistant",
+    };
+    let inner = &value["kwargs"];
+    let (words, _, _) = body(&inner["content"]);
+    let calls = inner["tool_calls"].as_array().into_iter().flatten();
+    let calls = calls.map(|call| {
+        let word = |name: &str| call[name].as_str().unwrap_or_default().to_owned();
+        (word("id"), word("name"), call["args"].clone())
+    });
+    let answers = inner["tool_call_id"].as_str().map(str::to_owned);
+    Plain { role: Some(role), words, calls: calls.collect(), answers }
 }
