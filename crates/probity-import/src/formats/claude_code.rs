@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
@@ -41,7 +41,7 @@ struct Sessions {
     /// The request whose reply stands last in a session.
     open: HashMap<usize, String>,
     /// Calls that start agents: the prompt, and the session and id of the call.
-    started: HashMap<String, Vec<(String, String)>>,
+    started: HashMap<String, VecDeque<(String, String)>>,
     /// The session of each line of a sub-agent, by its own id.
     side_by_line: HashMap<String, String>,
 }
@@ -81,7 +81,7 @@ impl Sessions {
                     && let Some(prompt) = text(&given, &["prompt"])
                 {
                     let call = (draft.key.clone(), id.clone());
-                    self.started.entry(prompt.to_owned()).or_default().push(call);
+                    self.started.entry(prompt.to_owned()).or_default().push_back(call);
                 }
             }
             let reply = id.clone().or_else(|| request.clone()).unwrap_or_default();
@@ -134,8 +134,7 @@ impl Sessions {
             return *index;
         }
         let index = self.drafts.len();
-        let mut calls = prompt.and_then(|prompt| self.started.get_mut(&prompt));
-        let parent = calls.as_mut().filter(|calls| !calls.is_empty()).map(|calls| calls.remove(0));
+        let parent = prompt.and_then(|prompt| self.started.get_mut(&prompt)?.pop_front());
         let mut draft = Draft { key: key.clone(), place, started_at_unix_ms: at, parent, ..Draft::default() };
         if is_side && draft.parent.is_none() {
             draft.notices.push("no call was found that could have started this agent".to_owned());

@@ -111,10 +111,9 @@ fn event(payload: Map<String, Value>, reply: &mut Option<Box<ModelStep>>, draft:
             step.usage = usage_of(usage);
             finish(reply, draft);
         }
+        // The last thing that happened is the reply; what came between is not searched through.
         (Some(usage), None) => {
-            if let Some(Step::Model(step)) =
-                draft.steps.iter_mut().rev().find(|step| matches!(step, Step::Model(_)))
-            {
+            if let Some(Step::Model(step)) = draft.steps.last_mut() {
                 step.usage = usage_of(usage);
             }
         }

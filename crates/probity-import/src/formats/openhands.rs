@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::Located;
-use crate::draft::{Draft, Message, Piece, Role, Step};
+use crate::draft::{Draft, Message, Piece, Role};
 use crate::error::ImportError;
 use crate::json::{as_text, first, take, text, unix_ms};
 use crate::messages::read_one;
@@ -91,13 +91,11 @@ fn acted(action: &str, mut object: Map<String, Value>, at: Option<u64>, draft: &
         _ => own_arguments(&mut object),
     };
     let own = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|words| !words.is_empty());
-    let has_spoken =
-        draft.steps.iter().any(|step| matches!(step, Step::Message(message) if message.role == Role::User));
     let is_person = match source.as_deref() {
         Some("user") => true,
         Some(_) => false,
-        // Without a source, the first message is the person's.
-        None => action == "message" && !has_spoken,
+        // Without a source, what comes first is the person's.
+        None => action == "message" && draft.steps.is_empty(),
     };
     match action {
         "system" => {

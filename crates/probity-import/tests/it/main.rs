@@ -6,3 +6,4 @@ mod hostile;
 mod runs;
 mod samples;
 mod support;
+mod zips;

@@ -1,6 +1,6 @@
 //! Importing in tests: the one place that knows the API.
 
-use probity_contract::{Body, Fact, ItemId, ModelCallId, PrincipalId};
+use probity_contract::{Body, Fact, ItemId, Kept, ModelCallId, PartId, PrincipalId};
 use probity_import::{Format, ImportError, ImportOptions, ImportedRun, import};
 use probity_trace::Record;
 
@@ -64,4 +64,12 @@ pub(crate) fn replies_with_a_window(record: &Record) -> (usize, usize) {
     });
     let replies: Vec<bool> = replies.collect();
     (replies.iter().filter(|has| **has).count(), replies.len())
+}
+
+/// A text of a record.
+pub(crate) fn part_text(record: &Record, part: PartId) -> String {
+    match record.part(part) {
+        Some(Kept::Full(text)) => text.as_ref().to_owned(),
+        other => panic!("{other:?}"),
+    }
 }
