@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::digest::{Digest, DigestError, from_hex};
+use crate::digest::{Digest, DigestError, from_hex, write_hex};
 use crate::gate::{ArgumentSource, Denial, Opinion, Said, Seat};
 use crate::ids::{CallId, ItemId, ModelCallId, ModelName, PolicyName, PrincipalId, RunId};
 use crate::intercept::{Intercepted, MessageDenied};
@@ -106,7 +106,7 @@ impl PartId {
 
 impl fmt::Display for PartId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write_hex(&self.0, f)
     }
 }
 
