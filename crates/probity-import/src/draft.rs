@@ -45,6 +45,8 @@ pub(crate) struct ModelStep {
     pub(crate) ended_at_unix_ms: Option<u64>,
     /// The window; `None` where the trace does not say it.
     pub(crate) input: Option<Vec<Message>>,
+    /// Whether `input` comes after all that was there before: the provider keeps the conversation.
+    pub(crate) continues: bool,
     /// The reply; `None` where the trace does not say it.
     pub(crate) output: Option<Message>,
     pub(crate) error: Option<String>,

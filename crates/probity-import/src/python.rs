@@ -42,7 +42,11 @@ impl Reader<'_> {
             }
             let name = match self.value(depth + 1)? {
                 Value::String(name) => name,
-                other => other.to_string(),
+                other @ (Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::Array(_)
+                | Value::Object(_)) => other.to_string(),
             };
             self.skip_blanks();
             self.eat(':')?;

@@ -131,6 +131,7 @@ fn model_event(
         at_unix_ms: event.get("timestamp").and_then(unix_ms),
         ended_at_unix_ms: event.get("completed").and_then(unix_ms),
         input: input.map(|said| said.messages),
+        continues: false,
         output: reply.filter(|reply: &Message| error.is_none() || !reply.is_blank()),
         error,
         model: take(&mut event, "model").map(|model| as_text(&model)),
@@ -231,7 +232,9 @@ impl Apart {
     fn pooled(&mut self, input: Value, ranges: &Value) -> Result<Value, ImportError> {
         let mut list = match input {
             Value::Array(list) => list,
-            _ => Vec::new(),
+            Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                Vec::new()
+            }
         };
         for range in ranges.as_array().into_iter().flatten() {
             let place = |index: usize| {

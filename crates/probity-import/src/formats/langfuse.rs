@@ -22,7 +22,11 @@ pub(super) fn read(values: Vec<Located>) -> Result<Vec<Draft>, ImportError> {
                     one(value, &format!("{place}/{index}"), &mut nodes, &mut about)?;
                 }
             }
-            value => one(value, &place, &mut nodes, &mut about)?,
+            value @ (Value::Object(_)
+            | Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)) => one(value, &place, &mut nodes, &mut about)?,
         }
     }
     Ok(runs(nodes, about))
@@ -103,7 +107,7 @@ fn node(mut object: Map<String, Value>, place: String) -> Node {
         _ => match attributes.kind(&name) {
             // A span of no kind is one only where its attributes say so, and it has something to tell.
             Kind::Model if input.is_none() => Kind::Other,
-            kind => kind,
+            kind @ (Kind::Model | Kind::Tool | Kind::Agent | Kind::Other) => kind,
         },
     };
     let tools = match first(&Value::Object(object.clone()), &["toolDefinitions"]) {

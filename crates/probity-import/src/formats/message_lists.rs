@@ -22,12 +22,19 @@ pub(super) fn read(values: Vec<Located>) -> Result<Vec<Draft>, ImportError> {
     let mut drafts = Vec::new();
     for located in values {
         match &located.value {
-            Value::Array(list) if list.iter().any(|value| holds_messages(value)) => {
+            Value::Array(list) if list.iter().any(holds_messages) => {
                 for (index, value) in list.iter().enumerate() {
                     drafts.push(one(value, located.within(&format!("/{index}")))?);
                 }
             }
-            value => drafts.push(one(value, located.within(""))?),
+            value @ (Value::Array(_)
+            | Value::Object(_)
+            | Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)) => {
+                drafts.push(one(value, located.within(""))?);
+            }
         }
     }
     Ok(drafts)

@@ -88,7 +88,11 @@ fn each(
                     drafts.extend(read(value, place)?);
                 }
             }
-            value => drafts.extend(read(value, located.place)?),
+            value @ (Value::Object(_)
+            | Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)) => drafts.extend(read(value, located.place)?),
         }
     }
     Ok(drafts)

@@ -31,7 +31,9 @@ pub(super) fn read(values: Vec<Located>) -> Result<Vec<Draft>, ImportError> {
                 drafts.push(draft);
             }
             Value::Object(object) => drafts.push(task(object, place)?),
-            _ => return Err(ImportError::at(place, "expected events")),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                return Err(ImportError::at(place, "expected events"));
+            }
         }
     }
     Ok(drafts)
@@ -58,7 +60,9 @@ fn task(mut object: Map<String, Value>, place: String) -> Result<Draft, ImportEr
 fn each(value: Value, draft: &mut Draft) {
     match value {
         Value::Array(pair) => pair.into_iter().for_each(|value| event(value, draft)),
-        value => event(value, draft),
+        value @ (Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+            event(value, draft)
+        }
     }
 }
 

@@ -36,7 +36,7 @@ fn node(span: Span) -> Node {
     let mut attributes = span.attributes;
     let kind = match attributes.kind(&span.name) {
         Kind::Other if span.events.iter().any(|event| event.name.starts_with("gen_ai.")) => Kind::Model,
-        kind => kind,
+        kind @ (Kind::Model | Kind::Tool | Kind::Agent | Kind::Other) => kind,
     };
     let mut node = Node {
         id: span.id,

@@ -283,6 +283,7 @@ fn model_step(node: Node) -> (ModelStep, Vec<Message>) {
         at_unix_ms: node.start,
         ended_at_unix_ms: node.end,
         input,
+        continues: false,
         output,
         error: node.error,
         model: node.model,

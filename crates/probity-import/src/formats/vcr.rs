@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::message_lists::exchanged;
 use crate::draft::{Draft, Step};
 use crate::error::ImportError;
-use crate::json::{first, parsed, text, unix_ms, unpacked};
+use crate::json::{first, parsed, text, unix_ms};
 use crate::messages::{Side, read as read_messages};
 
 pub(super) fn read(value: Value, place: String) -> Result<Vec<Draft>, ImportError> {
@@ -16,6 +16,7 @@ pub(super) fn read(value: Value, place: String) -> Result<Vec<Draft>, ImportErro
     };
     let mut draft = Draft { place, ..Draft::default() };
     let mut others = 0_usize;
+    let mut last: Option<String> = None;
     for (index, interaction) in interactions.iter().enumerate() {
         let (asked, answered) = sides(interaction);
         let request = body_of(&asked);
@@ -24,7 +25,7 @@ pub(super) fn read(value: Value, place: String) -> Result<Vec<Draft>, ImportErro
         let response = match response {
             Value::String(words) => stream::whole(&words).unwrap_or(Value::String(words)),
             Value::Array(chunks) => stream::of_chunks(chunks),
-            response => response,
+            response @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) => response,
         };
         let asks_model = read_messages(&request, Side::Input).is_some_and(|said| !said.messages.is_empty());
         if !request.is_object() || !asks_model || is_no_call(&asked) {
@@ -33,6 +34,9 @@ pub(super) fn read(value: Value, place: String) -> Result<Vec<Draft>, ImportErro
             continue;
         }
         let (mut step, more) = exchanged(&request, &response);
+        step.continues =
+            last.is_some() && text(&request, &["previous_response_id"]).map(str::to_owned) == last;
+        last.clone_from(&step.response_id);
         let code = answered.pointer("/status/code").and_then(Value::as_u64).unwrap_or(200);
         if step.output.is_none() && step.error.is_none() && code >= 400 {
             step.error = Some(format!("the provider answered with status {code}"));
@@ -79,7 +83,7 @@ fn body_of(side: &Value) -> Value {
     };
     match body {
         Value::String(words) => parsed(&words).unwrap_or(Value::String(words)),
-        body => unpacked(body),
+        body @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => body,
     }
 }
 

@@ -17,7 +17,11 @@ impl Reader {
                     self.push(Message::text(self.default_role(), words.as_str()));
                     Some(())
                 }
-                inner => self.container(&inner).or_else(|| {
+                inner @ (Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::Array(_)
+                | Value::Object(_)) => self.container(&inner).or_else(|| {
                     self.push(Message::text(self.default_role(), words.as_str()));
                     Some(())
                 }),

@@ -16,6 +16,7 @@ pub(super) struct Reader<'a> {
     facts: Vec<&'a Fact>,
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "most facts say nothing of messages")]
 impl<'a> Reader<'a> {
     pub(super) fn of(lines: &'a [Emission]) -> Self {
         let mut reader = Self { parts: HashMap::new(), facts: Vec::new() };
@@ -131,8 +132,8 @@ impl<'a> Reader<'a> {
     /// The names of speakers, which have no place in a body.
     fn names(&self) -> HashMap<ItemId, String> {
         let names = self.facts.iter().filter_map(|fact| match fact {
-            Fact::Foreign { about: ForeignTo::Item(item), at, json } if at == "/name" => {
-                Some((*item, self.value(*json).as_str()?.to_owned()))
+            Fact::Foreign { about: ForeignTo::Item(item), at, json } if at.is_empty() => {
+                Some((*item, self.value(*json).get("name")?.as_str()?.to_owned()))
             }
             _ => None,
         });
@@ -246,7 +247,12 @@ fn unread(value: &Value, role: Role) -> Vec<Message> {
     };
     match value {
         Value::Array(list) if list.iter().all(Value::is_object) => list.iter().map(one).collect(),
-        value => vec![one(value)],
+        value @ (Value::Array(_)
+        | Value::Object(_)
+        | Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)) => vec![one(value)],
     }
 }
 

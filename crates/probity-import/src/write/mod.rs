@@ -116,9 +116,16 @@ impl Writer {
     fn model(&mut self, step: ModelStep) {
         let is_told = step.input.is_some();
         if let Some(input) = &step.input {
+            let guessed = self.guessed;
             let (window, known) = self.resolve(input);
-            self.so_far = window;
-            self.in_both = known;
+            if step.continues {
+                self.so_far.extend(window);
+                // A guessed call has had another window in between.
+                self.in_both = if guessed == self.guessed { self.in_both } else { 0 };
+            } else {
+                self.so_far = window;
+                self.in_both = known;
+            }
         }
         let call = self.called(step.at_unix_ms, None);
         self.keep(ForeignTo::ModelCall(call), step.foreign);
@@ -247,8 +254,16 @@ impl Writer {
         self.labels.insert(item, label.clone());
         self.lines.fact(message.at_unix_ms, Fact::ItemAdded { item, origin, label, body });
         let about = ForeignTo::Item(item);
+        // All that a message says beside its body is one entry: there may be a million messages.
+        let mut kept = serde_json::Map::new();
         if let Some(name) = message.name.as_ref().filter(|_| message.role != Role::Tool) {
-            self.lines.foreign(about, "/name".to_owned(), &Value::from(name.as_str()));
+            kept.insert("name".to_owned(), name.as_str().into());
+        }
+        for (at, value) in &message.foreign {
+            kept.insert(at.trim_start_matches('/').to_owned(), value.clone());
+        }
+        if !kept.is_empty() {
+            self.lines.foreign(about, String::new(), &Value::Object(kept));
         }
         if message.role != Role::Assistant {
             for (index, piece) in message.pieces.iter().enumerate() {
@@ -256,9 +271,6 @@ impl Writer {
                     self.lines.foreign(about, format!("/content/{index}"), value);
                 }
             }
-        }
-        for (at, value) in &message.foreign {
-            self.lines.foreign(about, at.clone(), value);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is cut off, changed or made to hurt: an error with a place, or a run that keeps all promises. Never a panic.
 
 use probity_contract::{Emission, Entry, Fact};
-use probity_import::{ARCHIVE_RATIO_MAX, Format, ImportError, ImportOptions, ImportedRun, Place, import};
+use probity_import::{Format, ImportError, ImportOptions, ImportedRun, Place, import};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -101,7 +101,6 @@ fn an_archive_that_unpacks_to_too_much_is_refused() {
     // The same, with a directory that plays it down.
     let archive = zip_of(&[("samples/1_epoch_1.json", &blanks)], Some(10));
     assert!(read(&archive).is_err());
-    assert!(ARCHIVE_RATIO_MAX > 1000, "a block of deflate can be a thousand times smaller");
 }
 
 #[test]
@@ -208,8 +207,14 @@ fn stranger() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// `PROPTEST_CASES` makes it more.
+fn many() -> ProptestConfig {
+    let config = ProptestConfig::default();
+    ProptestConfig { cases: config.cases.max(500), ..config }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+    #![proptest_config(many())]
 
     #[test]
     fn any_node_may_be_anything(which in any::<prop::sample::Index>(), places in prop::collection::vec((any::<prop::sample::Index>(), stranger()), 1..4)) {

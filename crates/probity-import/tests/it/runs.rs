@@ -150,7 +150,7 @@ fn what_has_no_place_is_kept_beside_what_it_belongs_to() {
     };
     let item = ForeignTo::Item(probity_contract::ItemId(1));
     assert!(has(ForeignTo::Run, "/scenario", "desk"), "{kept:?}");
-    assert!(has(item, "/mood", "good") && has(item, "/content/1", "image_url"), "{kept:?}");
+    assert!(has(item, "", r#"{"mood":"good"}"#) && has(item, "/content/1", "image_url"), "{kept:?}");
 }
 
 #[test]
@@ -289,6 +289,21 @@ fn a_stream_of_events_is_the_reply_that_it_amounts_to() {
         (reply.tool_calls[0].name.as_str(), reply.tool_calls[0].arguments.as_str()),
         ("look", "{\"a\":1}")
     );
+}
+
+#[test]
+fn a_conversation_that_the_provider_keeps_goes_on_from_its_last_reply() {
+    let exchange = |above: Option<&str>, id: &str, words: &str| {
+        let request = json!({"model": "m", "previous_response_id": above, "input": [said("user", words)]});
+        let reply =
+            json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": id}]});
+        json!({"request": {"uri": "http://localhost/v1/responses", "body": request.to_string()},
+               "response": {"status": {"code": 200}, "body": {"string": json!({"id": id, "output": [reply]}).to_string()}}})
+    };
+    let run = one(
+        &json!({"interactions": [exchange(None, "r1", "one"), exchange(Some("r1"), "r2", "two"), exchange(None, "r3", "three")]}),
+    );
+    assert_eq!(windows(&run), [vec![1], vec![1, 2, 3], vec![5]]);
 }
 
 #[test]

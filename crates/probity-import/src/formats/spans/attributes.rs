@@ -76,7 +76,12 @@ impl Attributes {
                     self.insert(&format!("{name}.{member}"), value);
                 }
             }
-            value => {
+            value @ (Value::Array(_)
+            | Value::Object(_)
+            | Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)) => {
                 self.0.insert(name.to_owned(), value);
             }
         }
@@ -98,8 +103,9 @@ impl Attributes {
 
     /// What a span is. Its attributes decide; its name only where they say nothing.
     pub(in super::super) fn kind(&self, name: &str) -> Kind {
-        match self.word(&["openinference.span.kind", "traceloop.span.kind", "langfuse.observation.type"]) {
-            Some(kind) => match kind.to_ascii_uppercase().as_str() {
+        let told = ["openinference.span.kind", "traceloop.span.kind", "langfuse.observation.type"];
+        if let Some(kind) = self.word(&told) {
+            match kind.to_ascii_uppercase().as_str() {
                 "LLM" | "GENERATION" => return Kind::Model,
                 "TOOL" => return Kind::Tool,
                 "AGENT" => return Kind::Agent,
@@ -109,8 +115,7 @@ impl Attributes {
                     return Kind::Other;
                 }
                 _ => {}
-            },
-            None => {}
+            }
         }
         if let Some(operation) = self.word(&["gen_ai.operation.name"]) {
             return match operation {

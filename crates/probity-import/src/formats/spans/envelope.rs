@@ -172,7 +172,7 @@ fn event(value: Value) -> Option<Event> {
 fn members(attributes: Option<Value>) -> Map<String, Value> {
     match Attributes::of(&attributes.unwrap_or_default()).rest() {
         Value::Object(members) => members,
-        _ => Map::new(),
+        Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Map::new(),
     }
 }
 

@@ -23,7 +23,7 @@ struct Plain {
 }
 
 pub(crate) fn compare(expected: &Value, runs: &[ImportedRun]) -> Told {
-    let mut ours: BTreeMap<String, (Vec<Plain>, Vec<Plain>, Vec<String>)> = BTreeMap::new();
+    let mut ours: BTreeMap<String, Step> = BTreeMap::new();
     for exchange in runs.iter().flat_map(exchanges) {
         let plain = |messages: Vec<ChatMessage>| messages.into_iter().map(our_plain).collect();
         let entry = (plain(exchange.input), plain(exchange.output), exchange.tools);
@@ -162,6 +162,9 @@ fn call(value: &Value) -> (String, String, Value) {
     };
     (word("id"), word("name"), arguments)
 }
+
+/// What went in, what came out, and which tools were offered.
+type Step = (Vec<Plain>, Vec<Plain>, Vec<String>);
 
 type Body = (String, Vec<(String, String, Value)>, Vec<Plain>);
 
