@@ -144,3 +144,7 @@ fn listed(value: Value) -> Value {
     members.sort_by_key(|(index, _)| *index);
     Value::Array(members.into_iter().map(|(_, member)| listed(member)).collect())
 }
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -274,7 +274,10 @@ impl Builder {
 fn model_step(node: Node) -> (ModelStep, Vec<Message>) {
     let mut tools = node.tools;
     let input = node.input.map(|said| {
-        tools.extend(said.tools);
+        // Whoever lists the tools apart lists all of them.
+        if tools.is_empty() {
+            tools = said.tools;
+        }
         said.messages
     });
     let (output, others) = node.output.map(reply_of).unwrap_or_default();

@@ -74,7 +74,7 @@ impl Reader {
     fn object(&mut self, object: &Map<String, Value>) -> Option<()> {
         let mark = self.said.messages.len();
         let tools = self.said.tools.len();
-        let found = self.request(object).or_else(|| self.response(object));
+        let found = self.request(object).or_else(|| self.response(object)).or_else(|| self.called(object));
         let found = found.or_else(|| self.message(&Value::Object(object.clone())));
         if found.is_none() {
             self.said.messages.truncate(mark);
@@ -85,7 +85,8 @@ impl Reader {
 
     /// What is sent to a model.
     fn request(&mut self, object: &Map<String, Value>) -> Option<()> {
-        let body = ["messages", "contents", "input", "prompt"].iter().find_map(|name| object.get(*name))?;
+        let body =
+            ["messages", "contents", "input", "prompt", "items"].iter().find_map(|name| object.get(*name))?;
         if object.contains_key("role") || body.is_null() {
             return None;
         }
@@ -105,6 +106,13 @@ impl Reader {
         }
         // What is in a request came in, except for a list of messages that says otherwise.
         self.container(body)
+    }
+
+    /// The arguments of a function of Python that was traced.
+    fn called(&mut self, object: &Map<String, Value>) -> Option<()> {
+        let (args, kwargs) = (object.get("args")?.as_array()?, object.get("kwargs"));
+        let named = kwargs.filter(|kwargs| kwargs.is_object()).and_then(|kwargs| self.container(kwargs));
+        named.or_else(|| if args.is_empty() { None } else { self.list(args) })
     }
 
     /// What a model has answered.

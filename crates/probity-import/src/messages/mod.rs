@@ -126,6 +126,12 @@ impl Reader {
         {
             return self.wrapped(object, inner, "delta");
         }
+        // Gemini's replies stand in their content, without the list of candidates around it where a framework took one out.
+        if let Some(inner) = object.get("content").filter(|inner| inner.get("parts").is_some())
+            && !object.contains_key("role")
+        {
+            return self.wrapped(object, inner, "content");
+        }
         if object.contains_key("event.name") || object.contains_key("event_name") {
             return self.event(object);
         }
@@ -168,8 +174,10 @@ impl Reader {
         let mut object = object.clone();
         object.remove("event.name");
         object.remove("event_name");
-        if let Some(Value::Object(mut inner)) = object.remove("message").map(unpacked) {
-            object.append(&mut inner);
+        for member in ["message", "gen_ai.event.content"] {
+            if let Some(Value::Object(mut inner)) = object.remove(member).map(unpacked) {
+                object.append(&mut inner);
+            }
         }
         let told = object.get("role").and_then(Value::as_str).and_then(role_of);
         self.with_role(object, told.unwrap_or(role))

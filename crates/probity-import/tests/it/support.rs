@@ -2,7 +2,7 @@
 
 use probity_contract::{Body, Fact, ItemId, Kept, ModelCallId, PartId, PrincipalId};
 use probity_import::{Format, ImportError, ImportOptions, ImportedRun, import};
-use probity_trace::Record;
+use probity_trace::{Follow, Graph, Record};
 
 pub(crate) fn options() -> ImportOptions {
     ImportOptions { principal: PrincipalId::new("ada").unwrap(), started_at_unix_ms: 1_700_000_000_000 }
@@ -54,15 +54,18 @@ pub(crate) fn check(run: &ImportedRun) -> Record {
     record
 }
 
-/// Of all replies, how many have a window with something in it.
-pub(crate) fn replies_with_a_window(record: &Record) -> (usize, usize) {
-    let windows: std::collections::HashMap<_, _> =
-        record.windows_all().map(|(call, window)| (call, window.unwrap().len())).collect();
-    let replies = record.facts().filter_map(|(_, fact)| match fact {
-        Fact::ModelReplied { call, .. } => Some(windows[call] > 0),
-        _ => None,
-    });
-    let replies: Vec<bool> = replies.collect();
+/// Of all replies, how many have an item behind them that is not their own.
+pub(crate) fn replies_with_a_slice(record: &Record) -> (usize, usize) {
+    let graph = Graph::of(&[record]);
+    let run = graph.runs().next().unwrap();
+    let replies = record.items().filter(|item| matches!(item.body, Body::Reply { .. }));
+    let replies: Vec<bool> = replies
+        .map(|reply| {
+            let node = graph.item(run, reply.item).unwrap();
+            let slice = graph.backward([node], Follow::Data);
+            slice.items().any(|(_, item)| item != reply.item)
+        })
+        .collect();
     (replies.iter().filter(|has| **has).count(), replies.len())
 }
 

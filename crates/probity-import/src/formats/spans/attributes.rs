@@ -26,7 +26,7 @@ const INPUTS: &[&str] = &[
     "langfuse.observation.input",
     "mlflow.spanInputs",
     "traceloop.entity.input",
-    "gen_ai.tool.args",
+    "lk.chat_ctx",
     "input.value",
 ];
 /// Where tracers write what came back.
@@ -39,6 +39,7 @@ const OUTPUTS: &[&str] = &[
     "mlflow.spanOutputs",
     "traceloop.entity.output",
     "final_result",
+    "lk.response.text",
     "output.value",
 ];
 /// The raw forms of both, which say nothing new once messages have been read.
