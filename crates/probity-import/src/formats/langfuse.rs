@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::spans::{self, Attributes};
 use super::tree::{About, Kind, Node, runs};
 use super::{Located, usage_of};
-use crate::draft::Draft;
+use crate::draft::{Draft, Message, Role};
 use crate::error::ImportError;
 use crate::json::{as_text, first, take, text, unix_ms, unpacked};
-use crate::messages::{Side, read as read_messages};
+use crate::messages::{Said, Side, read as read_messages};
 
 /// Reads an export: `{"trace": …, "observations": […]}`, a trace that holds its observations, or observations alone.
 pub(super) fn read(values: Vec<Located>) -> Result<Vec<Draft>, ImportError> {
@@ -128,6 +128,11 @@ fn node(mut object: Map<String, Value>, place: String) -> Node {
         Kind::Model | Kind::Agent | Kind::Other => {
             node.input = input.as_ref().and_then(read_input);
             node.output = output.as_ref().and_then(|output| read_messages(output, Side::Output));
+            // What a model said is a reply, whatever it is.
+            if let (Kind::Model, None, Some(output)) = (kind, &node.output, &output) {
+                let reply = Message::text(Role::Assistant, output_words.unwrap_or_else(|| as_text(output)));
+                node.output = Some(Said { messages: vec![reply], tools: Vec::new() });
+            }
         }
     }
     node.raw.extend(input.map(|input| ("/input".to_owned(), input)));
@@ -138,7 +143,7 @@ fn node(mut object: Map<String, Value>, place: String) -> Node {
     node
 }
 
-fn read_input(input: &Value) -> Option<crate::messages::Said> {
+fn read_input(input: &Value) -> Option<Said> {
     read_messages(input, Side::Input)
 }
 

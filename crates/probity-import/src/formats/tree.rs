@@ -241,24 +241,31 @@ impl Builder {
 
     fn finish(mut self) -> Vec<Draft> {
         for (index, draft) in self.drafts.iter_mut().enumerate() {
-            let around = self.around.remove(&index).unwrap_or_default();
+            // In the order of their starts: the outermost comes first.
+            let mut around = self.around.remove(&index).unwrap_or_default();
             let came_in = self.came_in.remove(&index);
-            let has_calls = draft.steps.iter().any(|step| matches!(step, Step::Model(_)));
-            if !has_calls {
+            let is_call = |step: &Step| matches!(step, Step::Model(_));
+            let outer = around.iter().position(|step| step.output.is_some());
+            let Some(Step::Model(last)) = draft.steps.iter_mut().rev().find(|step| is_call(step)) else {
                 // No model call was traced; the outermost span that has a reply tells of one.
-                if let Some(step) = around.into_iter().find(|step| step.output.is_some()) {
+                if let Some(outer) = outer {
                     draft
                         .notices
                         .push("no model call was traced; the outermost span is taken for one".to_owned());
-                    draft.steps.insert(0, Step::Model(Box::new(step)));
+                    draft.steps.insert(0, Step::Model(Box::new(around.swap_remove(outer))));
                 }
                 continue;
+            };
+            if last.output.is_none() && last.error.is_none() {
+                // What came out of the run is what came of its last call.
+                last.output = outer.and_then(|outer| around.get_mut(outer)?.output.take());
+                if last.output.is_some() {
+                    draft.notices.push("the last reply is what the outermost span says came out".to_owned());
+                }
             }
-            let silent = draft.steps.iter().find_map(|step| match step {
-                Step::Model(step) => Some(step.input.is_none()),
-                Step::Message(_) | Step::Cleared | Step::Tool(_) => None,
-            });
-            if silent == Some(true) {
+            if let Some(Step::Model(first)) = draft.steps.iter().find(|step| is_call(step))
+                && first.input.is_none()
+            {
                 let told =
                     around.into_iter().find_map(|step| step.input).or(came_in.map(|said| said.messages));
                 let told: Vec<Message> = told.unwrap_or_default();

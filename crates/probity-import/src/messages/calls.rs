@@ -137,7 +137,7 @@ impl Reader {
     }
 
     /// Adds a piece to the reply that is being read, or begins one.
-    fn piece(&mut self, piece: Piece) {
+    pub(super) fn piece(&mut self, piece: Piece) {
         if let Piece::Call { name, .. } = &piece {
             self.names.insert(name.clone());
         }

@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 
-use super::{Reader, Side};
-use crate::draft::{Message, Role};
+use super::{Reader, Side, is_worth_keeping};
+use crate::draft::{Message, Piece, Role};
 use crate::json::unpacked;
 
 impl Reader {
@@ -46,28 +46,47 @@ impl Reader {
                 .try_for_each(|inner| self.deeper(|reader| reader.list(inner)));
         }
         let mark = self.said.messages.len();
-        let mut parts = Vec::new();
-        for value in list {
-            if self.message(value).is_none() {
-                parts.push(value.clone());
-            }
-        }
-        if parts.is_empty() {
+        let mut loose = None;
+        let is_read = list.iter().all(|value| {
+            let read = self.message(value).or_else(|| self.loose(value, mark, &mut loose));
+            read.is_some()
+        });
+        // Things of no known kind are kept with messages, but make none.
+        let says_something = |message: &Message| {
+            message.role == Role::Tool || message.pieces.iter().any(|piece| !matches!(piece, Piece::Other(_)))
+        };
+        let messages = self.said.messages.get(mark..).unwrap_or_default();
+        if is_read && (loose.is_none() || messages.iter().any(says_something)) {
             return Some(());
         }
-        // Parts without a role are one message, if they are all there is.
-        let are_parts = parts.iter().all(is_part);
-        if self.said.messages.len() > mark || !are_parts {
-            self.said.messages.truncate(mark);
+        self.said.messages.truncate(mark);
+        None
+    }
+
+    /// An entry of a list that is no message: a part of one, or something of a provider's. `open` is the message that such
+    /// parts have begun.
+    fn loose(&mut self, value: &Value, mark: usize, open: &mut Option<usize>) -> Option<()> {
+        if !is_part(value) {
             return None;
         }
-        let mut message = Message::new(self.default_role());
+        let last = self.said.messages.len().checked_sub(1).filter(|last| *last >= mark);
+        let is_reply = last
+            .and_then(|last| self.said.messages.get(last))
+            .is_some_and(|last| last.role == Role::Assistant);
+        if last.is_some() && *open != last && !is_content(value) && !is_reply {
+            self.piece(Piece::Other(value.clone()));
+            return Some(());
+        }
+        let goes_on = last.is_some() && (*open == last || is_reply);
+        let going_on = if goes_on { self.said.messages.pop() } else { None };
+        let mut message = going_on.unwrap_or_else(|| Message::new(self.default_role()));
         let mut results = Vec::new();
-        self.body(&mut message, Value::Array(parts), &mut results);
-        results.into_iter().for_each(|result| self.push(result));
+        self.body(&mut message, Value::Array(vec![value.clone()]), &mut results);
         if !message.is_blank() {
             self.push(message);
+            *open = self.said.messages.len().checked_sub(1);
         }
+        results.into_iter().for_each(|result| self.push(result));
         Some(())
     }
 
@@ -85,9 +104,9 @@ impl Reader {
 
     /// What is sent to a model.
     fn request(&mut self, object: &Map<String, Value>) -> Option<()> {
-        let body =
-            ["messages", "contents", "input", "prompt", "items"].iter().find_map(|name| object.get(*name))?;
-        if object.contains_key("role") || body.is_null() {
+        let names = ["messages", "contents", "input", "prompt", "items"];
+        let body = names.iter().find_map(|name| object.get(*name).filter(|body| is_worth_keeping(body)))?;
+        if object.contains_key("role") {
             return None;
         }
         if let Some(Value::Array(tools)) = object.get("tools") {
@@ -171,6 +190,14 @@ impl Reader {
             }
         }
     }
+}
+
+/// Whether a part is one of a message's content, which belongs to whoever speaks.
+fn is_content(value: &Value) -> bool {
+    let kind = value.get("type").and_then(Value::as_str).unwrap_or("text");
+    ["text", "image", "audio", "file", "video", "document", "refusal", "media"]
+        .iter()
+        .any(|word| kind.contains(word))
 }
 
 fn is_part(value: &Value) -> bool {

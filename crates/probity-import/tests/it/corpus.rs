@@ -86,7 +86,8 @@ fn corpus_traces_cassettes_import() {
 fn corpus_traces_langfuse_messages_are_those_expected() {
     let Some(folder) = corpus("traces/langfuse") else { return };
     let mut failures = Vec::new();
-    let (mut equal, mut silent, mut names) = (0, 0, 0);
+    let (mut equal, mut names) = (0, 0);
+    let mut silent = Vec::new();
     for path in files(&folder) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let Some(stem) = name.strip_suffix(".trace.json") else { continue };
@@ -95,7 +96,7 @@ fn corpus_traces_langfuse_messages_are_those_expected() {
         let chatml = std::fs::read(folder.join(format!("{stem}.chatml.json"))).unwrap();
         let told = expected::compare(&serde_json::from_slice(&chatml).unwrap(), &runs);
         equal += told.equal;
-        silent += told.silent;
+        silent.extend(told.silent.into_iter().map(|words| format!("{stem}: {words}")));
         failures.extend(told.different.into_iter().map(|words| format!("{stem}: {words}")));
     }
     eprintln!(

@@ -108,6 +108,17 @@ fn a_reply_whose_call_was_not_traced_gets_one_that_is_marked() {
 }
 
 #[test]
+fn what_the_outermost_span_says_came_out_is_the_reply_of_the_last_call() {
+    let root = json!({"id": "r", "traceId": "t", "type": "SPAN", "name": "desk", "startTime": "2025-01-01T00:00:00Z",
+                      "input": "how much?", "output": {"role": "assistant", "content": "It is 400."}});
+    let run = trace(vec![root, generation("a", 1, Value::Null, Value::Null)]);
+    assert_eq!(windows(&run), [[1]]);
+    let told: Vec<String> = messages(&run).into_iter().map(|message| message.content).collect();
+    assert_eq!(told, ["how much?", "It is 400."]);
+    assert!(run.notices.iter().any(|words| words.contains("outermost span")), "{:?}", run.notices);
+}
+
+#[test]
 fn results_without_ids_go_to_calls_by_name_and_order() {
     let call = |name: &str| json!({"function": {"name": name, "arguments": "{}"}});
     let run = one(&json!([

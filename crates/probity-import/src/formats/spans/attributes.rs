@@ -274,7 +274,8 @@ impl Attributes {
 
     fn take_said(&mut self, names: &[&str], side: Side, raw: &mut Vec<Kept>) -> Option<Said> {
         for name in names {
-            let Some(value) = self.peek(name) else { continue };
+            // A text that holds no messages is one.
+            let Some(value) = self.0.get(*name).cloned().or_else(|| self.peek(name)) else { continue };
             let Some(said) = read_messages(&value, side).filter(|said| !said.messages.is_empty()) else {
                 continue;
             };

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub(crate) struct Told {
     pub(crate) equal: usize,
     /// Lists of messages without any member: the other program took note that something was said, and kept none of it.
-    pub(crate) silent: usize,
+    pub(crate) silent: Vec<String>,
     pub(crate) different: Vec<String>,
 }
 
@@ -29,13 +29,13 @@ pub(crate) fn compare(expected: &Value, runs: &[ImportedRun]) -> Told {
         let entry = (plain(exchange.input), plain(exchange.output), exchange.tools);
         ours.entry(exchange.source).or_insert(entry);
     }
-    let mut told = Told { equal: 0, silent: 0, different: Vec::new() };
+    let mut told = Told { equal: 0, silent: Vec::new(), different: Vec::new() };
     for (id, sides) in expected.as_object().unwrap() {
         for side in ["input", "output"] {
             // Where the other program found no messages, there is nothing to be equal to.
             let Some(Value::Array(list)) = sides.pointer(&format!("/{side}/data")) else { continue };
             if list.iter().all(|message| message.as_object().is_some_and(Map::is_empty)) {
-                told.silent += 1;
+                told.silent.push(format!("{id} {side}"));
                 continue;
             }
             let theirs: Vec<Plain> = list.iter().flat_map(their_plain).collect();
