@@ -41,3 +41,7 @@ pub(super) fn share(number: usize) -> f64 {
     let position = number as f64 + 1.0;
     6.0 / (std::f64::consts::PI * position).powi(2)
 }
+
+#[cfg(test)]
+#[path = "evidence_tests.rs"]
+mod tests;
