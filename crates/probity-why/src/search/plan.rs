@@ -187,15 +187,29 @@ impl Planner<'_> {
             let from_call = arm_of(self.state, stage, Change::Neutralise, &suspects).from_call;
             self.steady(&Arm::baseline(from_call))?;
         }
-        let mut open = suspects;
-        let mut singly = if is_second { 0 } else { SINGLY_MAX.min(open.len()) };
+        let mut open = self.without_convicted(Change::Neutralise, suspects);
+        let mut singly =
+            if is_second || !self.progress.found.is_empty() { 0 } else { SINGLY_MAX.min(open.len()) };
         while let Some(group) = self.next_found(Change::Neutralise, &open, singly)? {
             open.retain(|number| !group.contains(number));
             singly = 0;
         }
         self.progress.is_rest_neutral = true;
-        self.next_found(Change::Restore, &absent, 0)?;
+        let known = self.progress.found.len();
+        let absent = self.without_convicted(Change::Restore, absent);
+        if self.progress.found.len() == known {
+            self.next_found(Change::Restore, &absent, 0)?;
+        }
         Ok(())
+    }
+
+    /// What was convicted in this stage is found, and open no more.
+    fn without_convicted(&mut self, change: Change, mut open: Vec<usize>) -> Vec<usize> {
+        let is_such = |found: &&Found| found.stage == self.stage && found.change == change;
+        let convicted: Vec<Found> = self.state.convicted.iter().filter(is_such).cloned().collect();
+        open.retain(|number| !convicted.iter().any(|found| found.members.contains(number)));
+        self.progress.found.extend(convicted);
+        open
     }
 
     /// Convicts the next suspect or group among the open ones, or says that nothing more is to be found.
@@ -298,7 +312,9 @@ impl Planner<'_> {
                 seen.push(Seen { changes, tally: *tally });
             }
         }
-        Belief::new(open.len(), &seen, none)
+        let leads =
+            open.iter().filter_map(|number| self.state.suspects.get(*number)).map(|suspect| suspect.lead);
+        Belief::new(&leads.collect::<Vec<f64>>(), &seen, none)
     }
 
     /// Where a joint arm has no outcome: each suspect alone.
@@ -360,6 +376,7 @@ impl Planner<'_> {
         for (base, changed) in &trials {
             self.hold(base, changed)?;
         }
+        self.state.convicted.push(found.clone());
         self.progress.found.push(found);
         Ok(())
     }
@@ -401,8 +418,24 @@ impl Planner<'_> {
         Err(Stop::Run(baseline.clone()))
     }
 
+    /// What an arm does, by its own shots or those of others: what holds a part that flips flips, and a part of what is
+    /// kept is kept.
     fn read(&self, arm: &Arm) -> Result<Reading, Stop> {
-        reading(self.state, &self.state.tally(arm)).ok_or_else(|| Stop::Run(arm.clone()))
+        if let Some(reading) = reading(self.state, &self.state.tally(arm)) {
+            return Ok(reading);
+        }
+        let is_part =
+            |part: &[usize], of: &[usize]| part.iter().all(|number| of.binary_search(number).is_ok());
+        for (other, tally) in self.state.tallies().filter(|(other, _)| !other.is_baseline()) {
+            let is_below = is_part(&other.without, &arm.without) && is_part(&other.with, &arm.with);
+            let is_above = is_part(&arm.without, &other.without) && is_part(&arm.with, &other.with);
+            match reading(self.state, tally) {
+                Some(Reading::Flips) if is_below => return Ok(Reading::Flips),
+                Some(Reading::Kept) if is_above => return Ok(Reading::Kept),
+                _ => {}
+            }
+        }
+        Err(Stop::Run(arm.clone()))
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::arm::{Arm, Cost, Shot};
 use super::evidence::{evidence, share};
+use super::plan::Found;
 use super::settings::Settings;
 use super::suspect::Suspect;
 use super::tally::Tally;
@@ -18,6 +19,8 @@ pub(super) struct State {
     pub(super) settings: Settings,
     pub(super) spent: Cost,
     pub(super) shots: u32,
+    /// In the order in which their trials held. Final: later shots take nothing of it back.
+    pub(super) convicted: Vec<Found>,
     tallies: BTreeMap<Arm, Tally>,
     trials: Vec<Trial>,
 }
@@ -62,6 +65,7 @@ impl State {
             settings,
             spent: Cost::default(),
             shots: 0,
+            convicted: Vec::new(),
             tallies: BTreeMap::new(),
             trials: Vec::new(),
         }

@@ -26,5 +26,5 @@ fn what_never_flipped_may_always_be_kept() {
 #[test]
 fn the_largest_counts_are_no_trouble() {
     let Interval { low, high } = kept_rate(200_000, 100_000);
-    assert!(low > 0.66 && high < 0.67, "{low} to {high}");
+    assert!(low > 0.66 && high < 0.675, "{low} to {high}");
 }
