@@ -74,7 +74,7 @@ fn arms_that_come_out_alike_are_evidence_for_nothing() {
 }
 
 #[test]
-fn all_shares_together_are_one() {
-    let sum: f64 = (0..100_000).map(share).sum();
-    assert!(sum < 1.0 && sum > 0.9999, "{sum}");
+fn all_shares_together_are_at_most_one() {
+    let sum: f64 = (0..1000).map(share).sum();
+    assert!(sum <= 1.0 && sum > 0.9999, "{sum}");
 }

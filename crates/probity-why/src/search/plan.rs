@@ -12,6 +12,8 @@ use super::tally::Tally;
 
 /// Suspects that are tried one by one before the rest is looked at jointly.
 const SINGLY_MAX: usize = 3;
+/// How likely the second and third of them must be for that, after what was heard of those before.
+const SINGLY_WORTH: f64 = 0.15;
 /// Kept shots of a baseline before anything is compared with it.
 const BASELINE_KEPT_MIN: u32 = 2;
 /// Shots of a baseline after which it is given up where it never looked steady.
@@ -19,10 +21,10 @@ const BASELINE_SHOTS_MAX: u32 = 16;
 /// How likely an explanation must be before it gets a trial.
 const BELIEVED: f64 = 0.6;
 /// How likely it must be that nothing is to be found before the search says so.
-const NOTHING: f64 = 0.95;
+const NOTHING: f64 = 0.9;
 /// How likely it is, before any shot, that nothing is to be found: at first, and where something was found, was looked
 /// for near, or where absent items are concerned.
-const NONE_AT_FIRST: f64 = 0.2;
+const NONE_AT_FIRST: f64 = 0.25;
 const NONE_LATER: f64 = 0.7;
 /// How many times likelier one reading of an arm must be than the other.
 const READING_FACTOR: f64 = 9.0;
@@ -223,7 +225,7 @@ impl Planner<'_> {
             return Ok(None);
         }
         if singly > 0 {
-            self.singly(change, open.split_at(singly).0)?;
+            self.singly(change, open, singly)?;
         }
         let none = if singly > 0 { NONE_AT_FIRST } else { NONE_LATER };
         let belief = self.belief(change, open, none);
@@ -250,16 +252,20 @@ impl Planner<'_> {
         Err(self.telling(change, open, &belief))
     }
 
-    /// A first shot of each of the best; the very first gets its trial at once, so that no shot of it is lost.
-    fn singly(&mut self, change: Change, best: &[usize]) -> Result<(), Stop> {
-        for (place, number) in best.iter().enumerate() {
+    /// A first shot of each of the best that is likely enough; the very first gets its trial at once, so that no shot of it is lost.
+    fn singly(&mut self, change: Change, open: &[usize], best: usize) -> Result<(), Stop> {
+        for (place, number) in open.iter().enumerate().take(best) {
             let single = arm_of(self.state, self.stage, change, &[*number]);
             if place == 0 {
-                self.state.trial(&Arm::baseline(single.from_call), &single);
+                self.state.open(&[(Arm::baseline(single.from_call), single.clone())]);
             }
             let tally = self.state.tally(&single);
             if tally.shots() == 0 && !is_dead(&tally) {
-                return Err(Stop::Run(single));
+                let share = || self.belief(change, open, NONE_AT_FIRST).singles.get(place).copied();
+                if place == 0 || share().is_some_and(|share| share >= SINGLY_WORTH) {
+                    return Err(Stop::Run(single));
+                }
+                return Ok(());
             }
             if tally.flipped > tally.kept {
                 return Ok(());
@@ -370,9 +376,7 @@ impl Planner<'_> {
         let found = Found { members: members.to_vec(), change, stage: self.stage };
         let trials: Vec<(Arm, Arm)> =
             members.iter().map(|member| trial_arms(self.state, &found, *member)).collect();
-        for (base, changed) in &trials {
-            self.state.trial(base, changed);
-        }
+        self.state.open(&trials);
         for (base, changed) in &trials {
             self.hold(base, changed)?;
         }
@@ -383,8 +387,7 @@ impl Planner<'_> {
 
     /// Goes on until a trial held. What speaks against it changes the belief that it was opened for.
     fn hold(&mut self, base: &Arm, changed: &Arm) -> Result<(), Stop> {
-        let number = self.state.trial(base, changed);
-        let Some(standing) = self.state.standing(number) else {
+        let Some(standing) = self.state.standing_of(base, changed) else {
             return Err(Stop::Undecided);
         };
         if standing.has_held {
