@@ -4,8 +4,11 @@
 //! from that. The layout, what it costs to change it and what lost stand in `docs/design/record.md`. This crate knows
 //! nothing of files: whoever reads one hands over its bytes.
 
+mod atoms;
+mod copies;
 mod facts;
 mod frame;
+mod graph;
 mod line;
 mod order;
 mod record;
@@ -15,9 +18,21 @@ mod text;
 mod timeline;
 mod window;
 
+pub use atoms::{
+    Atom, AtomKind, AtomValue, CalendarDate, ClockTime, Decimal, Unit, atoms_of_json, atoms_of_text,
+};
+pub use copies::{
+    Chance, Computation, Computed, Copies, CopyIndex, CopySource, HOLDERS_MAX, Holder, INDEX_BYTES_MAX,
+    Operand, Operands, Operation, Sameness, VERBATIM_BYTES_MIN, VerbatimIndex, VerbatimSpan,
+};
 pub use frame::{
     EncodeError, FORMAT_VERSION, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, Frame, FrameError, FrameReader,
     HEADER_BYTES, KIND_ENTRY, KIND_PART, MAGIC, TornTail, encode_frame, encode_header,
+};
+pub use graph::{
+    Author, Authorship, ComparedCall, DIFFERENCES_MAX, Difference, Differs, Divergence, Edge, EdgeKind,
+    Follow, Form, FormStage, Graph, LetIn, NodeId, NodeKind, Provenance, RunAt, SeenItem, SeenWindow, Slice,
+    Step, UnknownNode, UnknownReason, WINDOW_SEPARATOR, WINDOW_TEXT_BYTES_MAX, first_divergence,
 };
 pub use line::{Line, Noted, Start};
 pub use order::{EntryOrder, OrderError};

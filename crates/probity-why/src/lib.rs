@@ -1,6 +1,12 @@
 //! Which piece of context made an answer what it is, tested by counterfactuals.
 
+mod fork;
 mod search;
+
+pub use fork::{
+    Asked, CallKey, Change as ForkChange, Fork, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError,
+    Recorded, TURNS_BEYOND_MAX, Target, stand_in, text_of,
+};
 
 pub use search::{
     Arm, BUDGET_MICRODOLLARS, BUDGET_MODEL_CALLS, Change, Cost, Ended, Estimate, Features, Findings,

@@ -1,8 +1,21 @@
 //! The record format through its public names.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    clippy::panic,
+    reason = "tests"
+)]
 
+mod atoms;
 mod compat;
+mod copies;
 mod damage;
 mod frames;
+mod graph;
+mod odd;
+mod queries;
 mod samples;
+mod shadow;
+mod taint;
 mod views;
