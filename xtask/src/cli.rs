@@ -27,6 +27,8 @@ Commands:
             [--mb N] [--json] [INPUT]...
   agentdojo  What the gate stops of AgentDojo's attacks, with a scripted worst-case model; installs the suites
             [--policy NAME] [--suite NAME] [--way NAME] [--json] [--jobs N]; `agentdojo -- --help` tells more
+  tau-bench  How many atoms of recorded answers and calls have a source, beside another task's conversation
+            [--misses]
   help    Print this
 
 Options:
@@ -53,6 +55,7 @@ pub(crate) enum Command {
     Fuzz(Vec<String>),
     RedactionBench(Vec<String>),
     AgentDojo(Vec<String>),
+    TauBench(Vec<String>),
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +90,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "redaction-report" => Ok(Command::RedactionReport(rest)),
         "fuzz" => Ok(Command::Fuzz(rest)),
         "agentdojo" => Ok(Command::AgentDojo(rest)),
+        "tau-bench" => Ok(Command::TauBench(rest)),
         _ => bail!("unknown command `{name}`"),
     }
 }

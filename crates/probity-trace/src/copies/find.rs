@@ -86,8 +86,16 @@ impl<'s, 't, K> Search<'s, 't, K> {
             AtomValue::Literal(_) | AtomValue::Number(_) => Phrase::literal(&self.atom.text),
             AtomValue::Date(_) | AtomValue::Time(_) => return,
         };
-        let Some((anchor, entries)) = self.anchor(&phrase) else { return };
-        self.look(entries, phrase.cost(), |text, place| phrase_at(text, &phrase, anchor, place));
+        if let Some((anchor, entries)) = self.anchor(&phrase) {
+            self.look(entries, phrase.cost(), |text, place| phrase_at(text, &phrase, anchor, place));
+        }
+        // `0123` on its own is a number where it stands.
+        if let ([digits], AtomValue::Words(_)) = (phrase.words.as_slice(), &self.atom.value)
+            && let Some(number) = digits.parse().ok().and_then(|number| Decimal::new(number, 0))
+        {
+            let entries = self.index.entries(number_key(number), self.sources);
+            self.look(entries, 1, |text, place| phrase_at(text, &phrase, 0, place));
+        }
     }
 
     fn parts(&mut self) {

@@ -5,6 +5,7 @@ mod atoms;
 mod compat;
 mod copies;
 mod damage;
+mod decimals;
 mod frames;
 mod hostile;
 mod samples;
