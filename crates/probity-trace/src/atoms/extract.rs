@@ -103,7 +103,12 @@ fn words_atom(text: &str, kind: AtomKind, range: Range<usize>) -> Atom {
     let part = text.get(range.clone()).unwrap_or_default();
     let value = match kind {
         AtomKind::Email | AtomKind::Url | AtomKind::Path => AtomValue::Literal(part.to_lowercase()),
-        _ => AtomValue::Words(joined_words(part)),
+        AtomKind::Number
+        | AtomKind::Date
+        | AtomKind::Time
+        | AtomKind::Id
+        | AtomKind::Name
+        | AtomKind::Phrase => AtomValue::Words(joined_words(part)),
     };
     Atom { kind, range, text: part.to_owned(), value, other: None, unit: None }
 }
@@ -162,6 +167,12 @@ fn covered_by_value(text: &str, piece: &Range<usize>, tokens: &[Token]) -> bool 
     let text = text.get(piece.clone()).unwrap_or_default();
     let after = tokens.partition_point(|token| token.start <= piece.start);
     let covering = after.checked_sub(1).and_then(|last| tokens.get(last));
+    let is_digits = !text.contains(char::is_alphabetic) && text.contains('.');
+    if is_digits {
+        // A version or an address: no value may begin or end in it.
+        let next = tokens.get(after).is_some_and(|token| token.start < piece.end);
+        return next || covering.is_some_and(|token| token.end > piece.start);
+    }
     covering.is_some_and(|token| match token.kind {
         TokenKind::Number { .. } => {
             let is_run = token.start == piece.start && token.end == piece.end && !text.contains('.');

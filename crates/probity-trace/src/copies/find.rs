@@ -177,7 +177,7 @@ fn same_value(
             TokenKind::Date { value, other } => {
                 date.is_said_by(value) || other.is_some_and(|other| date.is_said_by(other))
             }
-            _ => false,
+            TokenKind::Word { .. } | TokenKind::Number { .. } | TokenKind::Time(_) => false,
         }),
         AtomValue::Time(time) => read_again(text, &place)
             .is_some_and(|token| matches!(token.kind, TokenKind::Time(there) if there.agrees(*time))),

@@ -1,5 +1,11 @@
 //! The record format through its public names.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "tests"
+)]
 
 mod atoms;
 mod compat;
