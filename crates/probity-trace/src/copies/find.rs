@@ -112,15 +112,14 @@ impl<'s, 't, K> Search<'s, 't, K> {
 
     /// The rarest word of a phrase, and its entries.
     fn anchor(&self, phrase: &Phrase) -> Option<(usize, &'s [Entry])> {
+        let has_letters = |word: &str| !word.bytes().all(|byte| byte.is_ascii_digit());
+        // Digits may stand as a number, which is no word of the index: they are asked for only where there is nothing else.
+        let is_wordy = phrase.words.iter().any(|word| has_letters(word));
         let mut rarest: Option<(usize, &'s [Entry])> = None;
-        for (position, word) in phrase.words.iter().enumerate() {
-            let hash = lower_word_hash(word);
-            let entries = self.index.entries(word_key(hash), self.sources);
-            // A number on its own is no word of the index.
-            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-            if is_number && entries.is_empty() && phrase.words.len() > 1 {
-                continue;
-            }
+        for (position, word) in
+            phrase.words.iter().enumerate().filter(|(_, word)| !is_wordy || has_letters(word))
+        {
+            let entries = self.index.entries(word_key(lower_word_hash(word)), self.sources);
             if rarest.is_none_or(|(_, fewest)| entries.len() < fewest.len()) {
                 rarest = Some((position, entries));
             }
