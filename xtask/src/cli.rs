@@ -29,6 +29,8 @@ Commands:
             [--policy NAME] [--suite NAME] [--way NAME] [--json] [--jobs N]; `agentdojo -- --help` tells more
   tau-bench  How many atoms of recorded answers and calls have a source, beside another task's conversation
             [--misses]
+  whybench  Whether the search for causes finds those of tasks with a known cause, beside baselines and targets
+            [--seeds N] [--first-seed N] [--threads N] [--families DIR]
   help    Print this
 
 Options:
@@ -56,6 +58,7 @@ pub(crate) enum Command {
     RedactionBench(Vec<String>),
     AgentDojo(Vec<String>),
     TauBench(Vec<String>),
+    WhyBench(Vec<String>),
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +94,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "fuzz" => Ok(Command::Fuzz(rest)),
         "agentdojo" => Ok(Command::AgentDojo(rest)),
         "tau-bench" => Ok(Command::TauBench(rest)),
+        "whybench" => Ok(Command::WhyBench(rest)),
         _ => bail!("unknown command `{name}`"),
     }
 }

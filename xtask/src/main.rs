@@ -15,6 +15,7 @@ mod python;
 mod redaction;
 mod steps;
 mod tau_bench;
+mod whybench;
 mod workspace;
 
 use std::process::ExitCode;
@@ -51,6 +52,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Fuzz(arguments) => redaction::fuzz(&arguments)?,
         Command::AgentDojo(arguments) => agentdojo::run(&arguments)?,
         Command::TauBench(arguments) => tau_bench::report(&arguments)?,
+        Command::WhyBench(arguments) => whybench::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

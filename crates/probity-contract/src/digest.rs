@@ -48,7 +48,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write_hex(&self.0, f)
     }
 }
 
@@ -62,6 +62,16 @@ impl fmt::Debug for Digest {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("read a digest: expected 64 lower-case hexadecimal digits")]
 pub struct DigestError;
+
+/// Writes 32 bytes as 64 lower-case hexadecimal digits, all at once: digests are named at every step of a run.
+pub(crate) fn write_hex(bytes: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) };
+    let mut digits = [0_u8; 64];
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *pair = [digit(byte >> 4), digit(byte & 15)];
+    }
+    f.write_str(std::str::from_utf8(&digits).map_err(|_| fmt::Error)?)
+}
 
 pub(crate) fn from_hex(text: &str) -> Result<[u8; 32], DigestError> {
     let nibble = |b: u8| match b {

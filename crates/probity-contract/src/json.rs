@@ -145,6 +145,67 @@ pub fn canonical_bytes(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Er
     serde_json_canonicalizer::to_vec(value)
 }
 
+/// Writes the same bytes for a value that is JSON already, several times faster: what passes is named at every point of a run.
+///
+/// Calls itself for every level of the value; whoever takes values from elsewhere bounds their depth first.
+///
+/// # Errors
+/// As [`canonical_bytes`].
+pub fn write_canonical(value: &Value, bytes: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    match value {
+        Value::Number(number) => write_number(number, bytes),
+        Value::Array(values) => {
+            bytes.push(b'[');
+            for (at, value) in values.iter().enumerate() {
+                if at > 0 {
+                    bytes.push(b',');
+                }
+                write_canonical(value, bytes)?;
+            }
+            bytes.push(b']');
+            Ok(())
+        }
+        Value::Object(members) => {
+            write_canonical_members(members.iter().map(|(name, value)| (name.as_str(), value)), bytes)
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => serde_json::to_writer(bytes, value),
+    }
+}
+
+/// Writes an object of these members; each name stands there once.
+///
+/// # Errors
+/// As [`canonical_bytes`].
+pub fn write_canonical_members<'a>(
+    members: impl IntoIterator<Item = (&'a str, &'a Value)>,
+    bytes: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    let mut members: Vec<(&str, &Value)> = members.into_iter().collect();
+    // The order of UTF-16, which is not that of UTF-8 beyond the first plane.
+    members.sort_unstable_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+    bytes.push(b'{');
+    for (at, (name, value)) in members.into_iter().enumerate() {
+        if at > 0 {
+            bytes.push(b',');
+        }
+        serde_json::to_writer(&mut *bytes, name)?;
+        bytes.push(b':');
+        write_canonical(value, bytes)?;
+    }
+    bytes.push(b'}');
+    Ok(())
+}
+
+/// Small integers are their digits; everything else has rules of its own.
+fn write_number(number: &Number, bytes: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    let is_plain = |magnitude: u64| magnitude <= SAFE_INTEGER_MAX;
+    if number.as_i64().is_some_and(|integer| is_plain(integer.unsigned_abs())) {
+        return serde_json::to_writer(bytes, number);
+    }
+    bytes.extend(serde_json_canonicalizer::to_vec(number)?);
+    Ok(())
+}
+
 fn check_value(value: &Value, depth_left: usize) -> Result<(), &'static str> {
     let inner = || depth_left.checked_sub(1).ok_or("nested too deeply");
     match value {

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn check(text: &str, canonical: Option<&str>) {
@@ -69,5 +71,38 @@ fn no_text_cut_short_is_ever_accepted() {
     let whole = r#"{"path":"a/b.txt","n":[1,2,{"deep":"x"}]}"#;
     for end in 0..whole.len() {
         check(whole.get(..end).unwrap(), None);
+    }
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let words = || "[\\x00-\\x7f\u{e9}\u{7ff}\u{2028}\u{fffd}\u{1f600}\u{10ffff}]{0,6}";
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        words().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        (-20_i64..20).prop_map(|near| Value::from(9_007_199_254_740_991 + near)),
+        (-20_i64..20).prop_map(|near| Value::from(-9_007_199_254_740_991 + near)),
+        prop::num::f64::NORMAL.prop_map(Value::from),
+        prop_oneof![Just(-0.0), Just(1e21), Just(1e-7), Just(100.0), Just(0.1 + 0.2)].prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((words(), inner), 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn both_ways_to_canonical_bytes_agree(value in values()) {
+        let mut bytes = Vec::new();
+        write_canonical(&value, &mut bytes).unwrap();
+        prop_assert_eq!(bytes, canonical_bytes(&value).unwrap());
     }
 }

@@ -42,7 +42,9 @@ pub use intercept::{
     Occasion, OnApproval, Point, Points, Profile, Resolution, Resolve, Resolved, VerdictRow, Window,
 };
 pub use item::{Content, Item, NativePart, Origin, ProposedCall, ReplyPart, ReplyPartKind};
-pub use json::{Arguments, ArgumentsError, canonical_bytes, interoperable_value};
+pub use json::{
+    Arguments, ArgumentsError, canonical_bytes, interoperable_value, write_canonical, write_canonical_members,
+};
 pub use label::{Integrity, Label, Readers};
 pub use limits::Limits;
 pub use lineage::{Allowance, Lineage, ParentCall, Spending};
@@ -56,8 +58,8 @@ pub use ports::{
     Observer,
 };
 pub use record::{
-    AnswerKind, Body, ContentSetting, Emission, Ending, Entry, Fact, Kept, LimitKind, Part, PartId,
-    RECORD_VERSION, ReconciledKind, RunStarted, ToolOutcomeKind, WindowDelta,
+    AnswerKind, Body, ContentSetting, Emission, Ending, Entry, Fact, ForeignTo, Imported, ImportedEdges,
+    Kept, LimitKind, Part, PartId, RECORD_VERSION, ReconciledKind, RunStarted, ToolOutcomeKind, WindowDelta,
 };
 pub use tool::{
     Access, Effect, Holds, Operand, Reconciled, Target, Tool, ToolContext, ToolError, ToolErrorClass,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::digest::{Digest, DigestError, from_hex};
+use crate::digest::{Digest, DigestError, from_hex, write_hex};
 use crate::gate::{ArgumentSource, Denial, Opinion, Said, Seat};
 use crate::ids::{CallId, ItemId, ModelCallId, ModelName, PolicyName, PrincipalId, RunId};
 use crate::intercept::{Intercepted, MessageDenied};
@@ -106,7 +106,7 @@ impl PartId {
 
 impl fmt::Display for PartId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write_hex(&self.0, f)
     }
 }
 
@@ -378,6 +378,15 @@ pub enum Fact {
         /// What is wrong with it.
         errors: Vec<String>,
     },
+    /// Something of an imported trace that has no place in the other facts, kept as it was. Nothing is computed from it.
+    Foreign {
+        /// What it belongs to.
+        about: ForeignTo,
+        /// Its name: the members that lead to it in what it belongs to, as a JSON pointer.
+        at: String,
+        /// What stood there, as JSON.
+        json: PartId,
+    },
     /// The last entry: how the run ended.
     Ended {
         /// How.
@@ -405,6 +414,9 @@ pub struct RunStarted {
     /// The call that has started it, where one has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentCall>,
+    /// Which trace of another framework it was read from; `None` of a run that was made here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// The model.
     pub model: ModelName,
     /// What the model's tokens cost.
@@ -426,6 +438,42 @@ pub struct RunStarted {
     pub output_schema: Option<Value>,
     /// When it started, in milliseconds since 1970 UTC.
     pub started_at_unix_ms: u64,
+}
+
+/// What an imported record was read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// The format, as its importer is called.
+    pub format: String,
+    /// SHA-256 of the file's content, as `sha256sum` prints it.
+    pub file: Digest,
+    /// Where in the file it began: `line 7`, or a JSON pointer. Empty where it is the whole file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// How it is known what went into what.
+    pub edges: ImportedEdges,
+}
+
+/// How it is known of an imported record what went into what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportedEdges {
+    /// From equal content, ids and order. No edge of such a record was written down as it happened.
+    Inferred,
+}
+
+/// What a piece of an imported trace belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForeignTo {
+    /// The run as a whole.
+    Run,
+    /// An item.
+    Item(ItemId),
+    /// A model call.
+    ModelCall(ModelCallId),
+    /// A tool call.
+    Call(CallId),
 }
 
 /// What an item says, by reference.

@@ -16,7 +16,7 @@ mod task;
 
 pub use boundary::{
     BoundarySettings, ChangedCalls, Consulted, ContextIdentity, Heard as Intercepting, IdentityProvider,
-    Releases, Seated,
+    Releases, RowHeard, Seated,
 };
 pub use children::{Ceiling, ChildError, ChildProfile, ChildReport, SubAgent};
 pub use driver::{

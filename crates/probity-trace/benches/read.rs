@@ -20,6 +20,7 @@ fn run_started() -> Fact {
         title: "bench".into(),
         principal: PrincipalId::new("bench").unwrap(),
         parent: None,
+        imported: None,
         model: ModelName::new("rules/bench").unwrap(),
         prices: None,
         params: ModelParams::default(),

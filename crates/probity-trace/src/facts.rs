@@ -29,6 +29,7 @@ pub(crate) const fn kind_of(fact: &Fact) -> &'static str {
         Fact::ItemReplaced { .. } => "item_replaced",
         Fact::LimitHit { .. } => "limit_hit",
         Fact::OutputRejected { .. } => "output_rejected",
+        Fact::Foreign { .. } => "foreign",
         Fact::Ended { .. } => "ended",
     }
 }
@@ -39,7 +40,8 @@ pub(crate) fn parts_of(fact: &Fact) -> &[PartId] {
         Fact::ItemAdded { body, .. } => parts_of_body(body),
         Fact::CallProposed { arguments: text, .. }
         | Fact::CallFrozen { arguments: text, .. }
-        | Fact::ToolFinished { output: text, .. } => std::slice::from_ref(text),
+        | Fact::ToolFinished { output: text, .. }
+        | Fact::Foreign { json: text, .. } => std::slice::from_ref(text),
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }

@@ -8,6 +8,7 @@ mod atoms;
 mod copies;
 mod facts;
 mod frame;
+mod graph;
 mod line;
 mod order;
 mod record;
@@ -27,6 +28,11 @@ pub use copies::{
 pub use frame::{
     EncodeError, FORMAT_VERSION, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, Frame, FrameError, FrameReader,
     HEADER_BYTES, KIND_ENTRY, KIND_PART, MAGIC, TornTail, encode_frame, encode_header,
+};
+pub use graph::{
+    Author, Authorship, ComparedCall, DIFFERENCES_MAX, Difference, Differs, Divergence, Edge, EdgeKind,
+    Follow, Form, FormStage, Graph, LetIn, NodeId, NodeKind, Provenance, RunAt, SeenItem, SeenWindow, Slice,
+    Step, UnknownNode, UnknownReason, WINDOW_SEPARATOR, WINDOW_TEXT_BYTES_MAX, first_divergence,
 };
 pub use line::{Line, Noted, Start};
 pub use order::{EntryOrder, OrderError};

@@ -223,6 +223,11 @@ impl Record {
         &self.windows
     }
 
+    /// The place among the entries at which an item is added.
+    pub(crate) fn item_place(&self, item: ItemId) -> Option<usize> {
+        self.items.get(&item).copied()
+    }
+
     pub(crate) fn item_line(&self, item: ItemId) -> Option<&Line> {
         self.items.get(&item).and_then(|at| self.lines.get(*at))
     }

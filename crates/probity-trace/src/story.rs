@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use probity_contract::{
-    AnswerKind, ArgumentSource, Body, CallId, Denial, Digest, Effect, Fact, Intercepted, ItemId, Label,
-    ModelCallId, Opinion, PartId, PolicyName, PrincipalId, ReconciledKind, Said, Seat, Target,
+    AnswerKind, ArgumentSource, Body, CallId, Denial, Digest, Effect, Fact, ForeignTo, Intercepted, ItemId,
+    Label, ModelCallId, Opinion, PartId, PolicyName, PrincipalId, ReconciledKind, Said, Seat, Target,
     ToolOutcomeKind,
 };
 use serde::Serialize;
@@ -250,6 +250,10 @@ pub(crate) const fn call_of(fact: &Fact) -> Option<CallId> {
         | Fact::Shadowed { call, .. }
         | Fact::ItemAdded { body: Body::ToolResult { call, .. }, .. } => Some(*call),
         Fact::FailureReported { call, .. } => *call,
+        Fact::Foreign { about, .. } => match about {
+            ForeignTo::Call(call) => Some(*call),
+            ForeignTo::Run | ForeignTo::Item(_) | ForeignTo::ModelCall(_) => None,
+        },
         Fact::Intercepted(row) => row.call,
         Fact::RunStarted(_)
         | Fact::ItemAdded { .. }
@@ -296,6 +300,7 @@ fn tell(story: &mut CallStory, line: &Line, fact: &Fact) {
         Fact::Intercepted(row) => story.intercepted.push(*row),
         Fact::ItemAdded { item, .. } => story.result = Some(item),
         Fact::RunStarted(_)
+        | Fact::Foreign { .. }
         | Fact::ChildEnded { .. }
         | Fact::ModelCalled { .. }
         | Fact::ModelReplied { .. }

@@ -1,6 +1,6 @@
 use probity_contract::{
-    Body, CallId, Enforcement, Fact, Intercepted, ItemId, Kept, ModelCallId, Opinion, PartId, ReplyPart,
-    ReplyPartKind, Resolved, Said, Verdict,
+    Body, CallId, Enforcement, Fact, ForeignTo, Intercepted, ItemId, Kept, ModelCallId, Opinion, PartId,
+    ReplyPart, ReplyPartKind, Resolved, Said, Verdict,
 };
 use probity_egress::{SamePrincipal, bounded_summary, egress_text};
 use serde::Serialize;
@@ -121,6 +121,9 @@ impl Record {
             Fact::ItemReplaced { item, by } => format!("{item} by {by}"),
             Fact::LimitHit { limit } => name_of(limit),
             Fact::OutputRejected { errors, .. } => errors.first().map(|e| beginning(e)).unwrap_or_default(),
+            Fact::Foreign { at, json, .. } => {
+                format!("{}: {}", beginning(at), self.first_words(std::slice::from_ref(json)))
+            }
             Fact::Ended { ending, .. } => name_of(ending),
         }
     }
@@ -187,6 +190,7 @@ const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
         | Fact::ModelFailed { call, .. } => Some(*call),
         Fact::CallProposed { by, .. } => Some(*by),
         Fact::Intercepted(row) => row.model_call,
+        Fact::Foreign { about: ForeignTo::ModelCall(call), .. } => Some(*call),
         Fact::RunStarted(_)
         | Fact::ItemAdded { .. }
         | Fact::CallRejected { .. }
@@ -205,6 +209,7 @@ const fn model_call_of(fact: &Fact) -> Option<ModelCallId> {
         | Fact::ItemReplaced { .. }
         | Fact::LimitHit { .. }
         | Fact::OutputRejected { .. }
+        | Fact::Foreign { .. }
         | Fact::Ended { .. } => None,
     }
 }
@@ -216,6 +221,7 @@ const fn item_of(fact: &Fact) -> Option<ItemId> {
         | Fact::OutputRejected { item, .. } => Some(*item),
         Fact::Ended { answer, .. } => *answer,
         Fact::Intercepted(row) => row.item,
+        Fact::Foreign { about: ForeignTo::Item(item), .. } => Some(*item),
         Fact::ItemReplaced { by, .. } => Some(*by),
         Fact::RunStarted(_)
         | Fact::ModelCalled { .. }
@@ -235,6 +241,7 @@ const fn item_of(fact: &Fact) -> Option<ItemId> {
         | Fact::Reconciled { .. }
         | Fact::ChildEnded { .. }
         | Fact::Shadowed { .. }
+        | Fact::Foreign { .. }
         | Fact::LimitHit { .. } => None,
     }
 }

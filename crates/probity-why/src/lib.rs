@@ -1,3 +1,18 @@
 //! Which piece of context made an answer what it is, tested by counterfactuals.
 
+mod confirm;
+mod fork;
 mod search;
+
+pub use confirm::{Candidate, Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT, candidates};
+
+pub use fork::{
+    Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, Recorded,
+    TURNS_BEYOND_MAX, Target, stand_in, text_of,
+};
+
+pub use search::{
+    Arm, BUDGET_MICRODOLLARS, BUDGET_MODEL_CALLS, Change, Cost, Ended, Estimate, Features, Findings,
+    Interval, Next, Outcome, Reach, SUSPECTS_MAX, Search, SearchError, Settings, Shot, Suspect, SuspectKind,
+    Tally, Verdict, VerdictKind, estimate, rank,
+};

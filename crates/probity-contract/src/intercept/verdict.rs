@@ -248,9 +248,9 @@ impl HookVerdict {
     /// the order of `all`; its own come last where it is none of them. A deny has no labels: nothing comes in that could
     /// carry them.
     #[must_use]
-    pub fn with_all_of(&self, all: &[Self]) -> Self {
+    pub fn with_all_of<'a>(&'a self, all: impl IntoIterator<Item = &'a Self>) -> Self {
         let (mut warnings, mut result_labels) = (Vec::new(), Vec::new());
-        for other in all.iter().chain([self]) {
+        for other in all.into_iter().chain([self]) {
             for warning in &other.warnings {
                 if !warnings.contains(warning) {
                     warnings.push(warning.clone());

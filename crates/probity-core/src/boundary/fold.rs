@@ -97,11 +97,12 @@ pub(crate) enum FoldStep {
         /// The context.
         occasion: Occasion,
     },
-    /// Hear this interceptor; then [`Fold::heard`]. Several may be heard at once.
+    /// Hear these interceptors; then [`Fold::heard`]. One after the other: whoever says anything but a plain allow is the
+    /// last. Several steps of this sort may be carried out at once.
     Hear {
-        /// Its place in the settings.
-        seat: u32,
-        /// What it sees.
+        /// Their places in the settings; never empty.
+        seats: Vec<u32>,
+        /// What each of them sees.
         occasion: Occasion,
     },
     /// Ask whether the deny is lifted; then [`Fold::consulted`].
@@ -121,6 +122,33 @@ pub enum Heard {
     Failed,
     /// Nothing in time.
     TimedOut,
+}
+
+/// What a row of interceptors has said that were asked one after the other.
+#[derive(Debug, Clone)]
+pub struct RowHeard {
+    /// Who let it through with a plain allow, in the order of the row.
+    pub passed: Vec<u32>,
+    /// Who came after them and ended the row, and with what; `None` where nobody did.
+    pub last: Option<(u32, Heard)>,
+}
+
+impl RowHeard {
+    /// Of one who was heard.
+    pub(crate) fn one(seat: u32, heard: Heard) -> Self {
+        Self { passed: Vec::new(), last: Some((seat, heard)) }
+    }
+
+    fn seats(&self) -> impl Iterator<Item = u32> {
+        self.passed.iter().copied().chain(self.last.as_ref().map(|(seat, _)| *seat))
+    }
+}
+
+impl Heard {
+    /// Whether it lets what it was asked about through as it is and says nothing else of it: whoever comes next is asked the same.
+    pub(crate) fn is_plain_allow(&self) -> bool {
+        matches!(self, Self::Verdict(verdict) if *verdict == HookVerdict::allow())
+    }
 }
 
 /// What came of a consultation.
@@ -188,10 +216,16 @@ impl Fold {
         if is_busy && profile.is_sequential() {
             return None;
         }
-        let mut seats = self.said.iter_mut().zip(&self.order);
-        let (hearing, seat) = seats.find(|(hearing, _)| matches!(hearing, Hearing::Silent))?;
-        *hearing = Hearing::Asked;
-        Some(FoldStep::Hear { seat: *seat, occasion: self.now.clone() })
+        let silent = self.said.iter_mut().zip(&self.order);
+        let silent = silent.filter(|(hearing, _)| matches!(hearing, Hearing::Silent));
+        // A row is handed out as one: each of those that are heard at once is a row of its own.
+        let row_len = if profile.is_sequential() { usize::MAX } else { 1 };
+        let ask = |(hearing, seat): (&mut Hearing, &u32)| {
+            *hearing = Hearing::Asked;
+            *seat
+        };
+        let seats: Vec<u32> = silent.take(row_len).map(ask).collect();
+        (!seats.is_empty()).then(|| FoldStep::Hear { seats, occasion: self.now.clone() })
     }
 
     /// Takes what the deployment's function has named a context; `None` where it failed.
@@ -209,22 +243,39 @@ impl Fold {
         Ok(())
     }
 
-    /// Takes what an interceptor has said.
+    /// Takes what a row of interceptors has said: all of it, or the beginning. The rest was not heard and will be, where
+    /// anybody still is.
     ///
     /// # Errors
-    /// When nobody waits for it.
-    pub(crate) fn heard(
-        &mut self,
-        settings: &BoundarySettings,
-        seat: u32,
-        heard: Heard,
-    ) -> Result<(), Unexpected> {
-        if !matches!(self.state, State::Hearing) {
-            return Err(Unexpected);
+    /// When nobody waits for it, or it is not the beginning of a row. Nothing has changed then.
+    pub(crate) fn heard(&mut self, settings: &BoundarySettings, row: RowHeard) -> Result<(), Unexpected> {
+        let profile = settings.composition.profile;
+        let places = self.places(profile, &row).ok_or(Unexpected)?;
+        if profile.is_sequential() {
+            let asked = self.said.iter_mut().filter(|hearing| matches!(hearing, Hearing::Asked));
+            asked.for_each(|hearing| *hearing = Hearing::Silent);
         }
-        let at = self.order.iter().position(|other| *other == seat).ok_or(Unexpected)?;
-        let hearing =
-            self.said.get_mut(at).filter(|hearing| matches!(hearing, Hearing::Asked)).ok_or(Unexpected)?;
+        let passed = row.passed.iter().map(|_| Heard::Verdict(HookVerdict::allow()));
+        let last = row.last.map(|(_, heard)| heard);
+        for (at, heard) in places.zip(passed.chain(last)) {
+            self.take_in(settings, at, heard);
+        }
+        Ok(())
+    }
+
+    /// The places in the order that a row stands for, where it is one that was asked.
+    fn places(&self, profile: Profile, row: &RowHeard) -> Option<std::ops::Range<usize>> {
+        let at = self.order.iter().position(|seat| Some(*seat) == row.seats().next())?;
+        let places = at..at.checked_add(row.seats().count())?;
+        let is_next =
+            !profile.is_sequential() || !self.said.iter().take(at).any(|said| matches!(said, Hearing::Asked));
+        let asked = self.said.get(places.clone())?.iter().all(|said| matches!(said, Hearing::Asked));
+        let in_order = self.order.get(places.clone())?.iter().copied().eq(row.seats());
+        let is_hearing = matches!(self.state, State::Hearing);
+        (is_hearing && is_next && asked && in_order).then_some(places)
+    }
+
+    fn take_in(&mut self, settings: &BoundarySettings, at: usize, heard: Heard) {
         let verdict = match heard {
             Heard::Verdict(verdict) => {
                 verdict.checked(settings.reasons).map_err(|_| HostError::VerdictInvalid)
@@ -234,15 +285,16 @@ impl Fold {
             Heard::TimedOut => Err(HostError::InterceptorTimeout),
         };
         let verdict = verdict.unwrap_or_else(HookVerdict::host_error);
-        *hearing = Hearing::Said(verdict.clone());
-        // The position of a seat of a list that was numbered with `u32`.
-        let position = u32::try_from(at).map_err(|_| Unexpected)?;
+        if let Some(hearing) = self.said.get_mut(at) {
+            *hearing = Hearing::Said(verdict.clone());
+        }
+        // Seats are numbered with `u32`, and so are their places.
+        let position = u32::try_from(at).unwrap_or(u32::MAX);
         match settings.composition.profile {
             Profile::FirstDeny => self.take_in_first_deny(settings, position, verdict),
             Profile::RunAll => self.take_in_run_all(settings, position, &verdict),
             Profile::Strictest | Profile::Unanimous => self.conclude_if_all_were_heard(settings),
         }
-        Ok(())
     }
 
     fn take_in_first_deny(&mut self, settings: &BoundarySettings, position: u32, verdict: HookVerdict) {
@@ -418,8 +470,8 @@ impl Fold {
     }
 
     fn conclude(&mut self, settings: &BoundarySettings, verdict: HookVerdict, position: Option<u32>) {
-        let pool: Vec<HookVerdict> = self.verdicts().chain(&self.substitutes).cloned().collect();
-        let combined = Combined { verdict: verdict.with_all_of(&pool), position };
+        let verdict = verdict.with_all_of(self.verdicts().chain(&self.substitutes));
+        let combined = Combined { verdict, position };
         if self.is_changed {
             self.name(settings, Naming::After(combined));
         } else {

@@ -3,8 +3,9 @@
 //! The name stands for what the specification lists for a point and for nothing else: what a host adds beside changes no
 //! name. A context that two readers could understand differently, or that misses a member, has none.
 
-use probity_contract::{Digest, HostError, Point, canonical_bytes};
-use serde::{Serialize, Serializer};
+use std::io::Write as _;
+
+use probity_contract::{Digest, HostError, Point, write_canonical, write_canonical_members};
 use serde_json::Value;
 
 /// Nesting of a context.
@@ -48,10 +49,9 @@ const fn listed_at(point: Point) -> &'static [Listed] {
 /// # Errors
 /// `ContextInvalid` where it misses a member, holds a number that loses digits in other readers, or is nested too deeply.
 pub(super) fn jcs_sha256(point: Point, context: &Value) -> Result<String, HostError> {
-    check(point, context)?;
-    let listed = Listing(projection(point, context));
-    listed.values().try_for_each(|(value, depth)| check_below(value, depth))?;
-    let bytes = canonical_bytes(&listed).map_err(|_| HostError::ContextInvalid)?;
+    let listed = listed(point, context)?;
+    listed.iter().try_for_each(|(_, picked)| picked.check())?;
+    let bytes = bytes_of(listed).map_err(|_| HostError::ContextInvalid)?;
     Ok(format!("sha256:{}", Digest::of_content(&bytes)))
 }
 
@@ -60,68 +60,69 @@ pub(super) fn jcs_sha256(point: Point, context: &Value) -> Result<String, HostEr
 /// # Errors
 /// `ContextInvalid` where one is not.
 pub(super) fn check(point: Point, context: &Value) -> Result<(), HostError> {
-    let has = |name: &str, inner: &&str| context.get(name).is_some_and(|value| value.get(inner).is_some());
-    let is_there = |(name, inner): &Listed| match inner {
-        [] => context.get(name).is_some(),
-        inner => inner.iter().all(|inner| has(name, inner)),
-    };
-    let named =
-        |name: &str| context.pointer(name).and_then(Value::as_str).is_some_and(|name| !name.is_empty());
-    let is_whole = EVERYWHERE.iter().chain(listed_at(point)).all(is_there)
-        && context.get("interception_point").and_then(Value::as_str) == Some(point.name())
-        && ["/spec", "/timestamp", "/agent/id", "/agent/framework", "/session/id"].into_iter().all(named)
-        && context.get("sequence").is_some_and(Value::is_u64);
-    if is_whole { Ok(()) } else { Err(HostError::ContextInvalid) }
+    listed(point, context).map(|_| ())
 }
 
-/// The members of a context that count. The context itself may be as long as a window, so nothing of it is copied.
-struct Listing<'a>(Vec<(&'static str, Picked<'a>)>);
-
+/// What counts of a member of a context. The context itself may be as long as a window, so nothing of it is copied.
 enum Picked<'a> {
     Whole(&'a Value),
-    Some(Vec<(&'a str, &'a Value)>),
+    Some(Vec<(&'static str, &'a Value)>),
 }
 
-fn projection(point: Point, context: &Value) -> Vec<(&'static str, Picked<'_>)> {
-    let pick = |(name, inner): &Listed| {
-        let value = context.get(name)?;
-        let picked = match value.as_object().filter(|_| !inner.is_empty()) {
-            Some(members) => {
-                let counts = |(name, _): &(&String, &Value)| inner.contains(&name.as_str());
-                Picked::Some(
-                    members.iter().filter(counts).map(|(name, value)| (name.as_str(), value)).collect(),
-                )
-            }
-            None => Picked::Whole(value),
-        };
-        Some((*name, picked))
-    };
-    EVERYWHERE.iter().chain(listed_at(point)).filter_map(pick).collect()
-}
-
-impl Listing<'_> {
-    /// The values that count, each with how deep it stands.
-    fn values(&self) -> impl Iterator<Item = (&Value, usize)> {
-        self.0.iter().flat_map(|(_, picked)| match picked {
-            Picked::Whole(value) => vec![(*value, 2)],
-            Picked::Some(members) => members.iter().map(|(_, value)| (*value, 3)).collect(),
-        })
-    }
-}
-
-impl Serialize for Listing<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, picked)| (name, picked)))
-    }
-}
-
-impl Serialize for Picked<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Picked<'_> {
+    /// Whether all readers understand it alike, as deep as it stands.
+    fn check(&self) -> Result<(), HostError> {
         match self {
-            Self::Whole(value) => value.serialize(serializer),
-            Self::Some(members) => serializer.collect_map(members.iter().copied()),
+            Self::Whole(value) => check_below(value, 2),
+            Self::Some(members) => members.iter().try_for_each(|(_, value)| check_below(value, 3)),
         }
     }
+}
+
+/// The members of a context that count, all of which must be there.
+fn listed(point: Point, context: &Value) -> Result<Vec<(&'static str, Picked<'_>)>, HostError> {
+    let pick = |(name, inner): &Listed| {
+        let value = context.get(name)?;
+        let picked = match inner {
+            [] => Picked::Whole(value),
+            inner => {
+                let members = inner.iter().map(|inner| Some((*inner, value.get(inner)?)));
+                Picked::Some(members.collect::<Option<_>>()?)
+            }
+        };
+        is_sound(point, name, &picked).then_some((*name, picked))
+    };
+    let all = EVERYWHERE.iter().chain(listed_at(point)).map(pick);
+    all.collect::<Option<_>>().ok_or(HostError::ContextInvalid)
+}
+
+/// Whether what stands in every context is what it has to be.
+fn is_sound(point: Point, name: &str, picked: &Picked<'_>) -> bool {
+    let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    match (name, picked) {
+        ("spec" | "timestamp", Picked::Whole(value)) => is_text(value),
+        ("interception_point", Picked::Whole(value)) => value.as_str() == Some(point.name()),
+        ("sequence", Picked::Whole(value)) => value.is_u64(),
+        ("agent" | "session", Picked::Some(members)) => members.iter().all(|(_, value)| is_text(value)),
+        _ => true,
+    }
+}
+
+/// The canonical bytes of an object of what counts.
+fn bytes_of(mut listed: Vec<(&'static str, Picked<'_>)>) -> Result<Vec<u8>, serde_json::Error> {
+    listed.sort_unstable_by_key(|(name, _)| *name);
+    let mut bytes = Vec::with_capacity(512);
+    for (at, (name, picked)) in listed.into_iter().enumerate() {
+        bytes.push(if at == 0 { b'{' } else { b',' });
+        // One of the names above, in which nothing is to be escaped, and whose bytes are in order.
+        write!(bytes, "\"{name}\":").map_err(serde_json::Error::io)?;
+        match picked {
+            Picked::Whole(value) => write_canonical(value, &mut bytes)?,
+            Picked::Some(members) => write_canonical_members(members, &mut bytes)?,
+        }
+    }
+    bytes.push(b'}');
+    Ok(bytes)
 }
 
 /// Whether all readers understand the value alike. Not recursive: it is what keeps those that are from going too deep.

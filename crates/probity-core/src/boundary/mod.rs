@@ -14,7 +14,7 @@ mod settings;
 mod upshot;
 
 pub(crate) use context::{Envelope, Scene, SceneCall, Staged, arguments_value, text_of};
-pub use fold::{Consulted, Heard};
+pub use fold::{Consulted, Heard, RowHeard};
 pub(crate) use fold::{Fold, FoldStep};
 pub use name::ContextIdentity;
 pub(crate) use reason::scrubbed;

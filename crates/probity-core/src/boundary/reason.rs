@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use probity_contract::HostError;
 use serde_json::Value;
 
 /// Bytes of a piece that is taken out wherever it stands in what was refused. Shorter ones are words that any two texts share.
@@ -39,6 +40,11 @@ impl Withheld {
             withheld.0.extend(common(&said, &refused));
         }
         withheld
+    }
+
+    /// The same of a word that may be the engine's own: it says nothing of what was refused, and the record needs it whole.
+    pub(super) fn said(&self, word: &str) -> String {
+        if HostError::is_said_by(word) { word.to_owned() } else { self.scrub(word) }
     }
 
     /// The reason without these pieces.

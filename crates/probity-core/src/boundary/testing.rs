@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use super::context::{Envelope, Scene, Staged};
-use super::fold::{Consulted, Fold, FoldStep, Heard};
+use super::fold::{Consulted, Fold, FoldStep, Heard, RowHeard};
 use super::settings::{BoundarySettings, Seated};
 use super::upshot::Upshot;
 
@@ -75,7 +75,7 @@ pub(super) fn drive(
         let stored = serde_json::to_string(&fold).unwrap();
         fold = serde_json::from_str(&stored).unwrap();
         match fold.next(settings) {
-            Some(FoldStep::Hear { seat, occasion }) => asked.push((seat, occasion)),
+            Some(FoldStep::Hear { seats, occasion }) => asked.push((seats, occasion)),
             Some(FoldStep::Consult(consultation)) => {
                 let consulted = consult(&consultation);
                 fold.consulted(settings, consulted.clone()).unwrap();
@@ -87,11 +87,19 @@ pub(super) fn drive(
             }
             Some(FoldStep::Done) => return fold.finish(settings).unwrap(),
             None => {
-                let (seat, occasion) = asked.pop().expect("a fold that waits has asked somebody");
-                let heard = hear(seat, &occasion);
-                fold.heard(settings, seat, heard.clone()).unwrap();
+                let (seats, occasion) = asked.pop().expect("a fold that waits has asked somebody");
+                let mut row = RowHeard { passed: Vec::new(), last: None };
+                for seat in seats {
+                    let heard = hear(seat, &occasion);
+                    if !heard.is_plain_allow() {
+                        row.last = Some((seat, heard));
+                        break;
+                    }
+                    row.passed.push(seat);
+                }
+                fold.heard(settings, row.clone()).unwrap();
                 // Nobody is heard twice.
-                fold.heard(settings, seat, heard).unwrap_err();
+                fold.heard(settings, row).unwrap_err();
             }
         }
     }

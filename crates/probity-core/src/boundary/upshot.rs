@@ -1,7 +1,7 @@
 //! What follows from a fold.
 
 use probity_contract::{
-    Enforcement, HookVerdict, HostError, Intercepted, InterceptorName, Occasion, PartId, Point, VerdictRow,
+    Enforcement, HookVerdict, Intercepted, InterceptorName, Occasion, PartId, Point, VerdictRow,
 };
 use serde_json::Value;
 
@@ -98,7 +98,7 @@ impl Fold {
                 index: self.registered_as(position)?,
                 interceptor: self.name_at(settings, position)?.clone(),
                 decision: said.decision().name().to_owned(),
-                reason: without(withheld, said).reason().map(str::to_owned),
+                reason: said.reason().map(|reason| withheld.said(reason)),
             })
         };
         (0_u32..).zip(&self.said).filter_map(row).collect()
@@ -120,10 +120,5 @@ impl Fold {
 }
 
 fn without(withheld: &Withheld, verdict: &HookVerdict) -> HookVerdict {
-    verdict.map_words(|word| {
-        // The engine's own words say nothing of what was refused, and the record needs them.
-        if !HostError::is_said_by(word) {
-            *word = withheld.scrub(word);
-        }
-    })
+    verdict.map_words(|word| *word = withheld.said(word))
 }

@@ -359,13 +359,14 @@ impl Driver {
                     );
                 }
                 Step::Release { call, text, last } => self.release(call, &text, last),
-                Step::Intercept { passage, seat, occasion } => {
-                    let (owed, timeout) = (Owed::Verdict(passage, seat), self.interceptor_timeout());
-                    let heard = self.interceptors.get(seat as usize).cloned();
-                    let turn = intercept::Turn { passage, seat, occasion };
+                Step::Intercept { passage, seats, occasion } => {
+                    let owed = Owed::Verdict(passage, seats.first().copied().unwrap_or_default());
+                    let whose = |seat: u32| (seat, self.interceptors.get(seat as usize).cloned());
+                    let row = intercept::Row::new(seats.into_iter().map(whose).collect(), occasion);
+                    let timeout = self.interceptor_timeout();
                     let (cancel, watch, alive) =
                         (self.cancel.clone(), self.watch.clone(), self.alive.clone());
-                    self.start(owed, intercept::intercept(heard, turn, timeout, cancel, watch, alive));
+                    self.start(owed, intercept::intercept(passage, row, timeout, cancel, watch, alive));
                 }
                 Step::Identify { passage, provider, occasion } => {
                     let name = self.identity.as_ref().filter(|identity| identity.name() == provider);

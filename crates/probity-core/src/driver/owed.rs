@@ -2,7 +2,7 @@ use probity_contract::{
     Answer, CallId, Digest, ModelCallId, ModelError, ModelErrorClass, Seat, ToolError, ToolErrorClass,
 };
 
-use crate::boundary::{Consulted, Heard};
+use crate::boundary::{Consulted, Heard, RowHeard};
 use crate::run::Outcome;
 
 /// The outcome that a task at work will bring.
@@ -38,7 +38,9 @@ impl Owed {
                 let result = Err(ToolError::new(ToolErrorClass::Panicked, words));
                 Outcome::Reconciled { call, result }
             }
-            Self::Verdict(passage, seat) => Outcome::Intercepted { passage, seat, heard: Heard::Failed },
+            Self::Verdict(passage, first) => {
+                Outcome::Intercepted { passage, row: RowHeard::one(first, Heard::Failed) }
+            }
             Self::Resolution(passage) => Outcome::Consulted { passage, resolution: Consulted::Failed },
             Self::Result(call) => {
                 let result = Err(ToolError::new(ToolErrorClass::Panicked, words));

@@ -37,6 +37,10 @@ impl Keeps {
         match fact {
             Fact::RunStarted(started) => {
                 self.words(&mut started.title);
+                // Nothing is imported here; should a record of one ever pass, its words are foreign ones.
+                if let Some(imported) = &mut started.imported {
+                    self.words(&mut imported.place);
+                }
                 for tool in &mut started.tools {
                     pass_text(&mut tool.description);
                     pass_value(&mut tool.input_schema);
@@ -97,6 +101,7 @@ impl Keeps {
                 self.words(words)
             }
             Fact::ToolFinished { vouched, .. } => vouched.iter_mut().for_each(|value| self.words(value)),
+            Fact::Foreign { at, .. } => self.words(at),
             Fact::OutputRejected { errors, .. } => errors.iter_mut().for_each(|error| self.words(error)),
             // Numbers, digests, the engine's own words, and names that the deployment gave.
             Fact::ModelCalled { .. }

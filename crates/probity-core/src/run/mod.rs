@@ -238,6 +238,7 @@ impl Run {
             title: spec.title.clone(),
             principal: spec.principal.clone(),
             parent: spec.parent.clone(),
+            imported: None,
             model: spec.model.clone(),
             prices: spec.prices,
             params: spec.params.as_ref().clone(),
@@ -360,7 +361,7 @@ impl Run {
         match outcome {
             Outcome::ModelReplied { call, result } => self.model_replied(call, result)?,
             Outcome::ModelWrote { call, text } => self.model_wrote(call, &text)?,
-            Outcome::Intercepted { passage, seat, heard } => self.intercepted(passage, seat, heard)?,
+            Outcome::Intercepted { passage, row } => self.intercepted(passage, row)?,
             Outcome::Identified { passage, name } => self.identified(passage, name)?,
             Outcome::Consulted { passage, resolution } => self.consulted(passage, resolution)?,
             Outcome::Resolved { call, result } => self.resolved(call, result)?,

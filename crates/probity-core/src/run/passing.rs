@@ -17,7 +17,7 @@ use super::spec::FirstItem;
 use super::turns::{Last, content_bytes, reply_text};
 use super::{Phase, Run, RunState, Step, Unexpected};
 use crate::boundary::{
-    BoundarySettings, Consulted, Envelope, Fold, FoldStep, Heard, Scene, Staged, Upshot, scrubbed,
+    BoundarySettings, Consulted, Envelope, Fold, FoldStep, RowHeard, Scene, Staged, Upshot, scrubbed,
 };
 
 /// What a run calls itself where interceptors are told who acts.
@@ -197,9 +197,9 @@ impl Run {
                 FoldStep::Identify { provider, occasion } => {
                     Some(Step::Identify { passage, provider, occasion })
                 }
-                FoldStep::Hear { seat, occasion } => {
+                FoldStep::Hear { seats, occasion } => {
                     let occasion = occasion.with_window(Arc::clone(window), label.clone());
-                    Some(Step::Intercept { passage, seat, occasion })
+                    Some(Step::Intercept { passage, seats, occasion })
                 }
                 FoldStep::Consult(consultation) => Some(Step::Consult { passage, consultation }),
                 FoldStep::Done => None,
@@ -220,8 +220,8 @@ impl Run {
         tell(fold, &spec.boundary)
     }
 
-    pub(super) fn intercepted(&mut self, passage: u64, seat: u32, heard: Heard) -> Result<(), Unexpected> {
-        self.tell(passage, |fold, settings| fold.heard(settings, seat, heard))
+    pub(super) fn intercepted(&mut self, passage: u64, row: RowHeard) -> Result<(), Unexpected> {
+        self.tell(passage, |fold, settings| fold.heard(settings, row))
     }
 
     pub(super) fn consulted(&mut self, passage: u64, consulted: Consulted) -> Result<(), Unexpected> {

@@ -9,7 +9,7 @@ use probity_contract::{
     Touches, Window,
 };
 
-use crate::boundary::{Consulted, Heard};
+use crate::boundary::{Consulted, RowHeard};
 
 /// One thing for the driver to do.
 #[derive(Debug)]
@@ -45,13 +45,14 @@ pub enum Step {
         /// Whether nothing more of the call comes.
         last: bool,
     },
-    /// Have an interceptor look at an occasion. Feed [`Outcome::Intercepted`].
+    /// Have a row of interceptors look at an occasion, one after the other, until one says anything but a plain allow. Feed
+    /// [`Outcome::Intercepted`].
     Intercept {
         /// Which passage.
         passage: u64,
-        /// Who, by the order of registration.
-        seat: u32,
-        /// What it sees.
+        /// Who, by the order of registration; never empty.
+        seats: Vec<u32>,
+        /// What each of them sees.
         occasion: Occasion,
     },
     /// Have the deployment name what passes. Feed [`Outcome::Identified`].
@@ -146,14 +147,13 @@ pub enum Outcome {
         /// What was added.
         text: String,
     },
-    /// An interceptor has looked, or could not.
+    /// Interceptors have looked, or could not: those of the step, or the first of them up to one who did not say a plain
+    /// allow.
     Intercepted {
         /// Which passage.
         passage: u64,
-        /// Who.
-        seat: u32,
-        /// What it said.
-        heard: Heard,
+        /// Who said it.
+        row: RowHeard,
     },
     /// Somebody has decided whether a deny shall be lifted, or could not.
     Consulted {

@@ -47,7 +47,7 @@ pub(crate) struct Desk {
     /// The calls whose tool has had its permit, in order.
     pub started: Vec<Arc<FrozenCall>>,
     /// What interceptors are to look at: the passage, who, and what passes.
-    pub looks: Vec<(u64, u32, Occasion)>,
+    pub looks: Vec<(u64, Vec<u32>, Occasion)>,
     /// What was released of what the model wrote.
     pub released: Vec<String>,
     pub ending: Option<Ending>,
@@ -94,8 +94,8 @@ impl Desk {
                 self.started.push(Arc::clone(permit.call()));
                 self.open.push(Owed::Tool(Arc::clone(permit.call())));
             }
-            Step::Intercept { passage, seat, occasion } => {
-                self.looks.push((passage, seat, occasion));
+            Step::Intercept { passage, seats, occasion } => {
+                self.looks.push((passage, seats, occasion));
             }
             Step::Release { text, .. } => self.released.push(text),
             Step::Identify { .. } | Step::Consult { .. } => panic!("no test here has anybody to ask"),

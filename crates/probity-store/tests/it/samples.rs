@@ -21,6 +21,7 @@ fn run_started(run: &str, started_at_unix_ms: u64) -> Fact {
         title: format!("title of {run}"),
         principal: PrincipalId::new("ada").unwrap(),
         parent: None,
+        imported: None,
         model: ModelName::new("rules/desk.toml").unwrap(),
         prices: None,
         params: ModelParams::default(),

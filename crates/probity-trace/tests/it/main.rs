@@ -3,6 +3,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::string_slice,
+    clippy::wildcard_enum_match_arm,
     clippy::panic,
     reason = "tests"
 )]
@@ -13,7 +14,12 @@ mod copies;
 mod damage;
 mod decimals;
 mod frames;
+mod graph;
 mod hostile;
+mod odd;
+mod queries;
 mod samples;
+mod shadow;
+mod taint;
 mod tau_bench;
 mod views;

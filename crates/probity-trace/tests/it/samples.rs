@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use probity_contract::{
     Access, AnswerKind, Body, CallId, ContentSetting, Denial, DenialCode, Digest, Effect, Emission, Ending,
-    Entry, Fact, ItemId, Kept, Label, Level, LimitKind, Limits, ModelCallId, ModelErrorClass, ModelName,
-    ModelParams, Opinion, Origin, Part, PartId, PolicyName, Prices, PrincipalId, RECORD_VERSION, Readers,
-    RunId, RunStarted, Said, Seat, Stop, Target, ToolChoice, ToolErrorClass, ToolName, ToolOutcomeKind,
-    ToolSpec, Usage, Verdict, WindowDelta,
+    Entry, Fact, ForeignTo, ItemId, Kept, Label, Level, LimitKind, Limits, ModelCallId, ModelErrorClass,
+    ModelName, ModelParams, Opinion, Origin, Part, PartId, PolicyName, Prices, PrincipalId, RECORD_VERSION,
+    Readers, RunId, RunStarted, Said, Seat, Stop, Target, ToolChoice, ToolErrorClass, ToolName,
+    ToolOutcomeKind, ToolSpec, Usage, Verdict, WindowDelta,
 };
 use probity_trace::{encode_frame, encode_header};
 use proptest::prelude::*;
@@ -78,6 +78,7 @@ pub(crate) fn run_started() -> Fact {
         title: "check the expense".into(),
         principal: PrincipalId::new("ada").unwrap(),
         parent: None,
+        imported: None,
         model: ModelName::new("rules/desk.toml").unwrap(),
         prices: Some(Prices { input_usd: 0.1, cached_input_usd: None, output_usd: 0.3 }),
         params: ModelParams { temperature: Some(0.1 + 0.2), ..ModelParams::default() },
@@ -255,6 +256,11 @@ fn fact_of_the_run() -> impl Strategy<Value = Fact> {
             error
         }),
         Just(Fact::LimitHit { limit: LimitKind::Cost }),
+        (words(), part_id(), 1_u32..9).prop_map(|(at, json, call)| Fact::Foreign {
+            about: ForeignTo::Call(CallId(call)),
+            at,
+            json
+        }),
         proptest::collection::vec(words(), 0..3)
             .prop_map(|errors| Fact::OutputRejected { item: ItemId(1), errors }),
         (ending(), usage(), proptest::option::of(0.0..1e6_f64)).prop_map(|(ending, usage, cost_usd)| {

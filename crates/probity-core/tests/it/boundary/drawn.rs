@@ -5,7 +5,7 @@ use std::sync::Arc;
 use probity_contract::{
     Content, Effect, HookVerdict, Model, ModelCallId, Point, Points, ReplyPart, ToolOutput,
 };
-use probity_core::{BoundarySettings, Intercepting, Outcome, Run, Seated, Task};
+use probity_core::{BoundarySettings, Outcome, RowHeard, Run, Seated, Task};
 use probity_testkit::{Acts, ScriptedTool, Turn, principal};
 use proptest::prelude::*;
 
@@ -113,10 +113,12 @@ fn pay(desk: &mut Desk, which: usize) {
     let all = desk.looks.len() + desk.open.len();
     let Some(at) = which.checked_rem(all) else { return };
     if at < desk.looks.len() {
-        let (passage, seat, occasion) = desk.looks.remove(at);
-        let heard = Intercepting::Verdict(HookVerdict::allow());
-        let taken = desk.feed(Outcome::Intercepted { passage, seat, heard });
-        assert!(taken.is_ok(), "{passage} {seat} {occasion:?} {:?}", desk.run);
+        let (passage, mut seats, occasion) = desk.looks.remove(at);
+        // A row may be answered in part: the rest of it is asked again.
+        seats.truncate(1 + which % 3);
+        let row = RowHeard { passed: seats.clone(), last: None };
+        let taken = desk.feed(Outcome::Intercepted { passage, row });
+        assert!(taken.is_ok(), "{passage} {seats:?} {occasion:?} {:?}", desk.run);
         return;
     }
     let outcome = match desk.open[at - desk.looks.len()].clone() {

@@ -4,6 +4,7 @@ pub(crate) mod channels;
 mod drawn;
 mod messages;
 mod points;
+mod rows;
 mod streams;
 mod verdicts;
 mod ways_out;
