@@ -142,6 +142,27 @@ fn tags_and_names_of_any_kind_are_read() {
     assert_eq!(told, ["400", "http://localhost/v1/chat/completions"]);
 }
 
+/// Spans whose parents go round in a circle, or down ten thousand levels of tools.
+#[test]
+fn spans_may_hang_together_in_any_way() {
+    let span = |id: String, parent: String, kind: &str| {
+        json!({"name": id, "context": {"trace_id": "t", "span_id": id}, "parent_id": parent, "span_kind": kind,
+               "start_time": 1_700_000_000, "attributes": {"llm.output_messages": [{"message": {"role": "assistant", "content": id}}]}})
+    };
+    let count = 3_000_u32;
+    let round: Vec<Value> =
+        (0..count).map(|at| span(at.to_string(), ((at + 1) % count).to_string(), "TOOL")).collect();
+    holds(json!(round).to_string().as_bytes());
+    let kind = |at: u32| if at % 2 == 0 { "TOOL" } else { "LLM" };
+    let deep: Vec<Value> =
+        (0..count).map(|at| span(at.to_string(), at.wrapping_sub(1).to_string(), kind(at))).collect();
+    let runs = read(json!(deep).to_string().as_bytes()).unwrap();
+    runs.iter().for_each(|run| drop(check(run)));
+    let itself =
+        vec![span("x".to_owned(), "x".to_owned(), "LLM"), span("y".to_owned(), "z".to_owned(), "TOOL")];
+    holds(json!(itself).to_string().as_bytes());
+}
+
 /// A small sample that names one large text a thousand times.
 #[test]
 fn texts_that_stand_apart_are_not_put_back_without_limit() {
