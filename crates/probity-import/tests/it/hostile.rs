@@ -128,7 +128,7 @@ fn aliases_of_a_cassette_are_not_written_out_without_limit() {
     let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..12 {
         let above = format!("*a{}", level - 1);
-        laughs.push_str(&format!("a{level}: &a{level} [{}]\n", vec![above.as_str(); 10].join(", ")));
+        laughs.push_str(&format!("a{level}: &a{level} [{}]\n", [above.as_str(); 10].join(", ")));
     }
     assert!(read(format!("{laughs}interactions:\n- *a11\n").as_bytes()).is_err());
 }
@@ -153,7 +153,7 @@ fn spans_may_hang_together_in_any_way() {
     let round: Vec<Value> =
         (0..count).map(|at| span(at.to_string(), ((at + 1) % count).to_string(), "TOOL")).collect();
     holds(json!(round).to_string().as_bytes());
-    let kind = |at: u32| if at % 2 == 0 { "TOOL" } else { "LLM" };
+    let kind = |at: u32| if at.is_multiple_of(2) { "TOOL" } else { "LLM" };
     let deep: Vec<Value> =
         (0..count).map(|at| span(at.to_string(), at.wrapping_sub(1).to_string(), kind(at))).collect();
     let runs = read(json!(deep).to_string().as_bytes()).unwrap();
