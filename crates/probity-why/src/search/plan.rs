@@ -165,10 +165,11 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn run(&mut self) -> Result<(), Stop> {
         let last = self.state.asked_call;
-        if self.state.settings.reach == Reach::NearFirst {
+        let reach = self.state.settings.reach;
+        if reach != Reach::Whole {
             self.search(Stage::Near)?;
             let is_all_near = self.state.suspects.iter().all(|suspect| suspect.first_seen == last);
-            if is_all_near || !self.progress.found.is_empty() {
+            if reach == Reach::Near || is_all_near || !self.progress.found.is_empty() {
                 return Ok(());
             }
         }
