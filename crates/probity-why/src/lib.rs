@@ -1,11 +1,14 @@
 //! Which piece of context made an answer what it is, tested by counterfactuals.
 
+mod confirm;
 mod fork;
 mod search;
 
+pub use confirm::{Candidate, Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT, candidates};
+
 pub use fork::{
-    Asked, CallKey, Change as ForkChange, Fork, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError,
-    Recorded, TURNS_BEYOND_MAX, Target, stand_in, text_of,
+    Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, Recorded,
+    TURNS_BEYOND_MAX, Target, stand_in, text_of,
 };
 
 pub use search::{

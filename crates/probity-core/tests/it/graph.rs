@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use probity_contract::{
-    Answer, Body, CallId, Cancel, Effect, Emission, Fact, ItemId, ModelCallId, Origin, Point, Points,
-    ReplyPart, Stop,
+    Answer, Body, CallId, Cancel, Durability, Effect, Emission, HookVerdict, ItemId, Journal as _,
+    ModelCallId, Origin, Point, Points, ReplyPart, Stop,
 };
-use probity_core::StartError;
 use probity_testkit::{
     Acts, Asked, Judges, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy, ScriptedTool, Turn,
     principal,
@@ -17,9 +16,9 @@ use probity_trace::{
     first_divergence,
 };
 
-use crate::boundary::scrubbing;
+use crate::boundary::{hook, scrubbing};
 use crate::children::{ASKS_SCOUT, agent, delegating, profile};
-use crate::resuming::{deployment, ending, read as read_state};
+use crate::resuming::{deployment, ending};
 use crate::scene::{Played, scene};
 
 fn record_of(lines: &[Emission]) -> Record {
@@ -158,10 +157,11 @@ async fn two_tasks_of_one_reply_do_not_reach_each_other() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_a_person_has_changed_says_so() {
     let tool = ScriptedTool::new("act", Effect::Once, Acts::Echoes);
-    let policy = ScriptedPolicy::by("careful", |call, _| match call.arguments().as_str().contains('x') {
-        true => Judges::asks("who is x?"),
-        false => Judges::allows(),
-    });
+    let policy =
+        ScriptedPolicy::by("careful", |call, _| match call.arguments().as_str().contains(r#""x""#) {
+            true => Judges::asks("who is x?"),
+            false => Judges::allows(),
+        });
     let person = ScriptedApprover::new(|_| {
         Some(Answer::Edit { by: principal("eve"), arguments: r#"{"text":"y"}"#.to_owned() })
     });
@@ -182,21 +182,21 @@ async fn a_call_that_a_person_has_changed_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn what_interceptors_put_in_place_hangs_on_them() {
-    for point in [
-        Point::Input,
-        Point::PreModelCall,
-        Point::PostModelCall,
-        Point::PreToolCall,
-        Point::PostToolCall,
-        Point::Output,
-    ] {
+    let cases = [
+        (Point::Input, "do it"),
+        (Point::PreModelCall, "do it"),
+        (Point::PostModelCall, "act on it"),
+        (Point::PreToolCall, "it"),
+        (Point::PostToolCall, "it"),
+        (Point::Output, "it is"),
+    ];
+    for (point, what) in cases {
         let tool = ScriptedTool::new("act", Effect::Once, Acts::Echoes);
-        // `it` stands in the message, in the arguments and so in the result, and in the answer.
         let says = ReplyPart::text("I act on it.");
         let call = ReplyPart::call("a", "act", r#"{"text":"it"}"#);
         let turns = [Turn::parts(vec![says, call], Stop::ToolCalls), Turn::text("it is done")];
         let scene = scene(turns).tool(&tool).allowing();
-        let scene = scene.task(|task| task.interceptor(scrubbing(Points::one(point), "it", "them")));
+        let scene = scene.task(|task| task.interceptor(scrubbing(Points::one(point), what, "nothing")));
         let played = scene.run_whole().await;
         check_seen(&played.journal, &played.model.asked());
         let record = records(&played).remove(0);
@@ -212,49 +212,55 @@ async fn what_interceptors_put_in_place_hangs_on_them() {
 
 /// A process that ends between a checkpoint and the next: the run goes on from before what stands in its record.
 #[tokio::test(start_paused = true)]
-async fn a_run_that_was_taken_up_saw_what_its_record_says() -> Result<(), StartError> {
-    let tool = ScriptedTool::new("act", Effect::Pure, Acts::Echoes);
-    let policy = ScriptedPolicy::allowing();
-    let turns = vec![Turn::calls(&[ACT]), Turn::hangs()];
-    let mut deployment = deployment(&[&tool], &policy, turns);
-    deployment.interceptors = vec![scrubbing(Points::one(Point::PreModelCall), "do it", "do them")];
-    let kill = Cancel::new();
-    let stop = kill.clone();
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        stop.fire();
-    });
-    assert!(deployment.start_killed(kill).await.is_none());
-    let asked_before = deployment.model.asked();
-    let lines_before = deployment.journal.lines();
-    let states = deployment.kept.states.lock().unwrap().clone();
-    // Each state that was kept is taken up once, on a record of its own.
-    for (state, _) in states {
-        let mut again = deployment.clone();
-        again.model = ScriptedModel::by(|request| match request.items.len() {
-            1 => Turn::calls(&[ACT]),
-            _ => Turn::text("done"),
+async fn a_run_that_was_taken_up_saw_what_its_record_says() {
+    // An interceptor that changes the window at once, or when a result stands in it; in the second process it lets all pass.
+    for at_items in [1, 3] {
+        let tool = ScriptedTool::new("act", Effect::Pure, Acts::Echoes);
+        let mut deployment =
+            deployment(&[&tool], &ScriptedPolicy::allowing(), vec![Turn::calls(&[ACT]), Turn::hangs()]);
+        let changes = hook("late", Points::one(Point::PreModelCall), move |occasion| {
+            let messages = occasion.target().to_string();
+            let is_meant = occasion.target().as_array().is_some_and(|messages| messages.len() >= at_items);
+            if !is_meant || !messages.contains("do it") {
+                return Ok(HookVerdict::allow());
+            }
+            Ok(HookVerdict::replace(
+                "scrubbed",
+                serde_json::from_str(&messages.replace("do it", "do them"))?,
+            )?)
         });
-        again.journal = MemoryJournal::new();
-        let durable = probity_contract::Durability::Durable;
-        probity_contract::Journal::append(&mut again.journal.clone(), &lines_before, durable).unwrap();
-        if read_state(&state).entries() == 0 {
-            continue;
+        deployment.interceptors = vec![changes];
+        let kill = Cancel::new();
+        let stop = kill.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            stop.fire();
+        });
+        assert!(deployment.start_killed(kill).await.is_none());
+        check_seen(&deployment.journal, &deployment.model.asked());
+        let lines_before = deployment.journal.lines();
+        let states = deployment.kept.states.lock().unwrap().clone();
+        assert!(states.len() > 2, "{} states", states.len());
+        // Each state that was kept is taken up once, on a record of its own.
+        for (state, _) in states {
+            let mut again = deployment.clone();
+            again.interceptors =
+                vec![hook("late", Points::one(Point::PreModelCall), |_| Ok(HookVerdict::allow()))];
+            again.model = ScriptedModel::by(|request| match request.items.len() {
+                1 => Turn::calls(&[ACT]),
+                _ => Turn::text("done"),
+            });
+            again.journal = MemoryJournal::new();
+            again.journal.clone().append(&lines_before, Durability::Durable).unwrap();
+            ending(again.resume(&state).await.unwrap());
+            let record = record_of(&again.journal.lines());
+            let seen = record.seen(record.model_calls().last().unwrap()).unwrap();
+            assert_eq!(seen.text, again.model.asked().last().unwrap().text());
+            let graph = Graph::of(&[&record]);
+            let slice = graph.backward(graph.answer(RunAt::FIRST), Follow::Data);
+            assert!(slice.contains(graph.item(RunAt::FIRST, ItemId(1)).unwrap()));
+            let untold = [UnknownReason::NotInRecord, UnknownReason::WindowNotTold];
+            assert!(!slice.unknown().any(|node| untold.contains(&node.reason)));
         }
-        ending(again.resume(&state).await?);
-        let asked: Vec<Asked> = asked_before.iter().cloned().chain(again.model.asked()).collect();
-        let calls = |fact: &Fact| matches!(fact, Fact::ModelCalled { .. });
-        // A call that was under way is put again under its number, without another entry.
-        let recorded = again.facts().iter().filter(|fact| calls(fact)).count();
-        if recorded == asked.len() {
-            check_seen(&again.journal, &asked);
-        }
-        let record = record_of(&again.journal.lines());
-        let graph = Graph::of(&[&record]);
-        let slice = graph.backward(graph.answer(RunAt::FIRST), Follow::Data);
-        assert!(slice.contains(graph.item(RunAt::FIRST, ItemId(1)).unwrap()));
-        let untold = [UnknownReason::NotInRecord, UnknownReason::WindowNotTold];
-        assert!(!slice.unknown().any(|node| untold.contains(&node.reason)));
     }
-    Ok(())
 }

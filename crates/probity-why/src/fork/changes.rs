@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use probity_contract::{Content, Item, ItemId, ReplyPart, ReplyPartKind, ToolName, ToolSpec};
 
+use serde_json::Value;
+
 use super::ForkError;
 use super::recorded::Recorded;
 use super::stand_in::stand_in;
@@ -80,11 +82,9 @@ impl Changes {
             }
         }
         for (item, ranges) in passages {
+            let text = text_of(known(recorded, item)?);
             // A whole item that goes takes its sentences along.
-            if !all.texts.contains_key(&item) {
-                let text = text_of(known(recorded, item)?);
-                all.texts.insert(item, without(&text, ranges).into());
-            }
+            all.texts.entry(item).or_insert_with(|| without(&text, ranges).into());
         }
         Ok(all)
     }
@@ -101,7 +101,7 @@ impl Changes {
         let mut window: Vec<Arc<Item>> = items.iter().map(|item| self.item(item)).collect();
         let is_there = |id: &ItemId| items.iter().any(|item| item.id == *id);
         let restored = self.restored.iter().filter(|id| !is_there(id)).filter_map(|id| recorded.item(*id));
-        let restored: Vec<Arc<Item>> = restored.map(|item| as_material(item)).collect();
+        let restored: Vec<Arc<Item>> = restored.map(as_material).collect();
         // Before the first message of a person: there is where material stands, and no call is torn from its result.
         let at = window.iter().position(|item| matches!(item.content, Content::Person(_)));
         let at = at.unwrap_or(window.len());
@@ -195,16 +195,16 @@ fn without(text: &str, mut ranges: Vec<Range<usize>>) -> String {
 }
 
 /// Takes every description out of a schema, so that only the tool's form is left.
-fn hush(schema: &mut serde_json::Value) {
+fn hush(schema: &mut Value) {
     let mut left = vec![schema];
     while let Some(value) = left.pop() {
         match value {
-            serde_json::Value::Object(members) => {
+            Value::Object(members) => {
                 members.retain(|name, value| !(name == "description" && value.is_string()));
                 left.extend(members.values_mut());
             }
-            serde_json::Value::Array(values) => left.extend(values.iter_mut()),
-            _ => {}
+            Value::Array(values) => left.extend(values.iter_mut()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 }

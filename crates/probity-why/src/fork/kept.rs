@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use probity_contract::{Item, ReplyPart, ReplyPartKind};
+use probity_contract::{Content, Item, ReplyPart, ReplyPartKind};
 use probity_trace::{Atom, atoms_of_text};
 use regex::Regex;
 use serde_json::Value;
@@ -119,10 +119,7 @@ impl Kept {
 
     /// Whether a reply of the record is so.
     fn holds_of(&self, reply: &Item) -> bool {
-        match &reply.content {
-            probity_contract::Content::Reply(parts) => self.holds(parts),
-            _ => false,
-        }
+        matches!(&reply.content, Content::Reply(parts) if self.holds(parts))
     }
 
     /// Whether it holds of a reply.

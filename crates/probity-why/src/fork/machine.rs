@@ -151,15 +151,11 @@ impl<'r> Fork<'r> {
         let origin = Origin::Model(ModelCallId(model_call));
         items.push(self.item(origin, Content::Reply(reply.parts.as_slice().into())));
         for call in calls {
-            let Some(content) = self.serve(&call) else {
+            let Some((id, content)) = self.serve(&call) else {
                 let (tool, arguments) = (call.name, call.arguments);
                 return self.end(ForkEnd::Diverged { tool, arguments });
             };
-            let origin = match &content {
-                Content::ToolResult { call, .. } => Origin::Tool(*call),
-                _ => Origin::Engine,
-            };
-            items.push(self.item(origin, content));
+            items.push(self.item(Origin::Tool(id), content));
         }
         self.request = self.next_request(items);
     }
@@ -190,7 +186,7 @@ impl<'r> Fork<'r> {
     }
 
     /// What a call brought back in the record, as the fork shows it; `None` where it cannot be served.
-    fn serve(&mut self, proposed: &ProposedCall) -> Option<Content> {
+    fn serve(&mut self, proposed: &ProposedCall) -> Option<(CallId, Content)> {
         let key = CallKey::of(&proposed.name, &proposed.arguments);
         let recorded: Vec<_> = self.recorded.tool_calls.iter().filter(|call| call.key == key).collect();
         let count = self.served.entry(key).or_insert(0);
@@ -208,13 +204,14 @@ impl<'r> Fork<'r> {
         let Content::ToolResult { text, is_error, .. } = &shown.content else { return None };
         let call = CallId(self.next_call);
         self.next_call = self.next_call.saturating_add(1);
-        Some(Content::ToolResult {
+        let content = Content::ToolResult {
             call,
             provider_id: proposed.provider_id.clone(),
             tool: proposed.name.clone(),
             text: Arc::clone(text),
             is_error: *is_error,
-        })
+        };
+        Some((call, content))
     }
 
     /// The request that follows: that of the recorded call at this place, as far as it is about anything but the window.

@@ -80,11 +80,9 @@ impl<'r> Recorded<'r> {
     /// # Errors
     /// When the record does not say what the run was given, or no model call is in it.
     pub fn of(record: &'r Record) -> Result<Self, ForkError> {
-        let started = record.facts().find_map(|(_, fact)| match fact {
-            Fact::RunStarted(started) => Some(started),
-            _ => None,
-        });
-        let started = started.ok_or(ForkError::NoStart)?;
+        let Some(Fact::RunStarted(started)) = record.facts().next().map(|(_, fact)| fact) else {
+            return Err(ForkError::NoStart);
+        };
         let mut recorded = Self {
             record,
             items: BTreeMap::new(),
@@ -123,6 +121,7 @@ impl<'r> Recorded<'r> {
         self.items.entry(id).or_insert_with(|| Arc::new(Item { id, origin, label, content }));
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what a fork does not need is most of a record")]
     fn take_fact(&mut self, seq: u64, fact: &Fact) {
         match fact {
             Fact::ModelCalled { call, window, tool_choice, tools_offered, output_tokens_max } => {
