@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use probity_contract::ContentSetting;
+use probity_contract::{CallId, ContentSetting};
 
 use crate::exit::CODES_HELP;
 
@@ -39,6 +39,8 @@ pub(crate) enum Command {
     /// Look at the records of runs
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// Say where an answer, or the arguments of a call, came from
+    Why(WhyArgs),
     /// Check a task's policies, and ask them about a call
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -95,7 +97,7 @@ Examples:
   probity redact --in-place --report found.jsonl logs/*.log";
 
 /// A tier by name.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TierName {
     /// Credentials
     SamePrincipal,
@@ -311,9 +313,98 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The run's id, or its first characters
+    /// The run's id, or its first characters; `last` is the newest
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
+}
+
+/// From the record alone, without a model: each number, date, name or id of the answer with its source, how that source reached
+/// the answer, who let it in, what to look at first, and what is not known.
+#[derive(Debug, Args)]
+#[command(after_help = WHY_HELP)]
+pub(crate) struct WhyArgs {
+    /// The run's id, or its first characters; `last` is the newest
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Ask about these words of the answer, or of the last reply that says them
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["call", "pointer"])]
+    pub(crate) text: Option<String>,
+    /// Ask about the arguments of a call: c1, c2 …
+    #[arg(long, value_name = "CALL")]
+    pub(crate) call: Option<CallId>,
+    /// Ask about one value, by a JSON pointer: of the answer, or of the arguments with --call
+    #[arg(long, value_name = "POINTER")]
+    pub(crate) pointer: Option<String>,
+    /// Test the leads: fork the run without each suspect and see whether the answer changes
+    #[arg(long)]
+    pub(crate) confirm: bool,
+    /// With --confirm: how likely any suspect that makes no difference may be called necessary at most
+    #[arg(long, value_name = "A", requires = "confirm", default_value_t = 0.05, value_parser = probability)]
+    pub(crate) alpha: f64,
+    /// With --confirm: model calls at most, or US dollars with a $ before them
+    #[arg(long, value_name = "N|$N", requires = "confirm")]
+    pub(crate) budget: Option<Budget>,
+    /// With --confirm: the model that answers in forks [default: that of the run]
+    #[arg(long, value_name = "PROVIDER/NAME", requires = "confirm")]
+    pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+}
+
+const WHY_HELP: &str = "\
+How things are known is said everywhere:
+  exact     the run wrote it down, or the very bytes are there
+  inferred  it was rebuilt from equal content, as in every imported trace
+  tested    a counterfactual held; only --confirm says this
+  lead      a rank, and no verdict
+
+Examples:
+  probity why last
+  probity why 01h455 --text \"5,000.00 EUR\"
+  probity why 01h455 --call c3 --pointer /amount
+  probity why last --html why.html";
+
+/// A page in one file, beside what is printed.
+#[derive(Debug, Args)]
+pub(crate) struct PageArgs {
+    /// Write it as one HTML file, too: no script, nothing is loaded from elsewhere
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Who will read the file: human removes every URL and every absolute path, too
+    #[arg(long, value_enum, value_name = "TIER", default_value_t = TierName::Human, requires = "html")]
+    pub(crate) tier: TierName,
+    /// Replace the file where there is one
+    #[arg(long, requires = "html")]
+    pub(crate) force: bool,
+}
+
+/// What a search may cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Budget {
+    /// So many model calls.
+    Calls(u32),
+    /// So many US dollars.
+    Dollars(f64),
+}
+
+impl std::str::FromStr for Budget {
+    type Err = &'static str;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = "a number of model calls, or dollars such as $0.50";
+        match text.strip_prefix('$') {
+            Some(dollars) => {
+                let dollars =
+                    dollars.parse().ok().filter(|dollars: &f64| dollars.is_finite() && *dollars > 0.0);
+                dollars.map(Self::Dollars).ok_or(error)
+            }
+            None => text.parse().map(Self::Calls).map_err(|_| error),
+        }
+    }
+}
+
+fn probability(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
+    number.ok_or("a number between 0 and 1")
 }
 
 #[derive(Debug, Subcommand)]

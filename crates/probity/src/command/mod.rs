@@ -9,3 +9,4 @@ pub(crate) mod redact;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod why;

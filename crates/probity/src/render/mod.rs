@@ -7,6 +7,7 @@ mod outcome;
 mod questions;
 pub(crate) mod screen;
 mod watcher;
+mod why;
 
 pub(crate) use approver::TerminalApprover;
 pub(crate) use consultant::TerminalConsultant;
@@ -15,3 +16,4 @@ pub(crate) use outcome::{Report, count_words, ending_words};
 pub(crate) use questions::{Questions, name_of};
 pub(crate) use screen::Screen;
 pub(crate) use watcher::{FailureTeller, Watcher};
+pub(crate) use why::why_lines;
