@@ -27,6 +27,8 @@ Commands:
             [--mb N] [--json] [INPUT]...
   agentdojo  What the gate stops of AgentDojo's attacks, with a scripted worst-case model; installs the suites
             [--policy NAME] [--suite NAME] [--way NAME] [--json] [--jobs N]; `agentdojo -- --help` tells more
+  whybench  Whether the search for causes finds those of tasks with a known cause, beside baselines and targets
+            [--seeds N] [--first-seed N] [--threads N] [--families DIR]
   help    Print this
 
 Options:
@@ -53,6 +55,7 @@ pub(crate) enum Command {
     Fuzz(Vec<String>),
     RedactionBench(Vec<String>),
     AgentDojo(Vec<String>),
+    WhyBench(Vec<String>),
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +90,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "redaction-report" => Ok(Command::RedactionReport(rest)),
         "fuzz" => Ok(Command::Fuzz(rest)),
         "agentdojo" => Ok(Command::AgentDojo(rest)),
+        "whybench" => Ok(Command::WhyBench(rest)),
         _ => bail!("unknown command `{name}`"),
     }
 }

@@ -15,6 +15,7 @@ fn commands_and_flags() {
     check("redaction-report --misses jwt", Command::RedactionReport(vec!["--misses".into(), "jwt".into()]));
     check("fuzz text --seed 7", Command::Fuzz(vec!["text".into(), "--seed".into(), "7".into()]));
     check("agentdojo --suite slack", Command::AgentDojo(vec!["--suite".into(), "slack".into()]));
+    check("whybench --seeds 5", Command::WhyBench(vec!["--seeds".into(), "5".into()]));
     check("redaction-bench --mb 8", Command::RedactionBench(vec!["--mb".into(), "8".into()]));
     check("bench -- --quick", Command::Bench(vec!["--".into(), "--quick".into()]));
 }

@@ -14,6 +14,7 @@ mod process;
 mod python;
 mod redaction;
 mod steps;
+mod whybench;
 mod workspace;
 
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::RedactionReport(arguments) => redaction::report(&arguments)?,
         Command::Fuzz(arguments) => redaction::fuzz(&arguments)?,
         Command::AgentDojo(arguments) => agentdojo::run(&arguments)?,
+        Command::WhyBench(arguments) => whybench::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

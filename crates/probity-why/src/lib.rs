@@ -1,11 +1,21 @@
 //! Which piece of context made an answer what it is, tested by counterfactuals.
 
+mod confirm;
+mod fork;
 mod report;
 mod search;
 
+pub use confirm::{Candidate, Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT, candidates};
+
+pub use fork::{
+    Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, Recorded,
+    TURNS_BEYOND_MAX, Target, stand_in, text_of,
+};
+
 pub use report::{
-    AskError, Asked, AskedAtom, Asking, AtomSource, Chain, Composition, Counts, LEADS_MAX, Lead, Link, Place,
-    Share, UNKNOWN_MAX, WINDOW_ITEMS_MAX, Why,
+    AskError, AskedAtom, AskedPart, Asking, AtomSource, CallPair, Chain, Composition, Counts,
+    DIFFERENCES_TOLD_MAX, LEADS_MAX, Lead, Link, Place, Share, TwoRuns, UNKNOWN_MAX, WINDOW_ITEMS_MAX, Why,
+    WindowPair,
 };
 pub use search::{
     Arm, BUDGET_MICRODOLLARS, BUDGET_MODEL_CALLS, Change, Cost, Ended, Estimate, Features, Findings,

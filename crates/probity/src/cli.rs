@@ -41,6 +41,12 @@ pub(crate) enum Command {
     Runs(RunsCommand),
     /// Say where an answer, or the arguments of a call, came from
     Why(WhyArgs),
+    /// Say where two runs first differ, and what differs then
+    Diff(DiffArgs),
+    /// Write a run out for other programs
+    Export(ExportArgs),
+    /// Read traces of other frameworks into the store, as runs
+    Import(ImportArgs),
     /// Check a task's policies, and ask them about a call
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -363,6 +369,85 @@ Examples:
   probity why 01h455 --text \"5,000.00 EUR\"
   probity why 01h455 --call c3 --pointer /amount
   probity why last --html why.html";
+
+/// Runs are laid side by side by what happened, not by when or under which id.
+#[derive(Debug, Args)]
+#[command(after_help = DIFF_HELP)]
+pub(crate) struct DiffArgs {
+    /// The one run: its id, its first characters, or `last`
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// The other
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+}
+
+const DIFF_HELP: &str = "\
+Exit codes of this command:
+    0  the runs do not differ
+    1  they do
+    6  a record could not be read
+    7  no such run
+
+Example:
+  probity diff 01h455 last";
+
+/// Every text passes the credential pass on its way out, whatever the form.
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_HELP)]
+pub(crate) struct ExportArgs {
+    /// The run's id, or its first characters; `last` is the newest
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// In which form
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExportFormat::Record)]
+    pub(crate) format: ExportFormat,
+    /// Who will read it: human also removes every URL and every absolute path
+    #[arg(long, value_enum, value_name = "TIER", default_value_t = TierName::SamePrincipal)]
+    pub(crate) tier: TierName,
+}
+
+/// The form of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// The record: each text and each fact as a line of JSON, in order. Texts keep the digests of what was recorded
+    Record,
+    /// The conversation as one JSON list of chat messages with roles, tool_calls and tool_call_id
+    Messages,
+}
+
+const EXPORT_HELP: &str = "\
+An export leaves out what its form has no place for: messages tell nothing of policies, labels and
+windows. With --json, messages stand under a member of this name, and lines under `lines`.
+
+Examples:
+  probity export last > run.jsonl
+  probity export last --format messages --tier human";
+
+/// A trace becomes a run like any other: `runs show`, `why` and `diff` work on it. What hangs on what is inferred from equal
+/// content, and every view says so. An id is made from the file, so the same file is imported once.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_HELP)]
+pub(crate) struct ImportArgs {
+    /// The files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// What they are; auto looks at their content
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    pub(crate) format: String,
+}
+
+const IMPORT_HELP: &str = "\
+Formats: spans (OpenTelemetry GenAI, OpenInference, Vercel AI SDK), langfuse, claude-code, codex,
+messages, swe-agent, openhands, inspect, atif, who-and-when, vcr, tau-bench
+
+A file that is cut off or wrong is refused with the line or place; nothing of it is imported.
+
+Examples:
+  probity import trace.json
+  probity import --format claude-code session.jsonl";
 
 /// A page in one file, beside what is printed.
 #[derive(Debug, Args)]

@@ -55,6 +55,8 @@ pub struct LeftBehind {
     denied: Vec<(CallId, Denial)>,
     // What tasks had seen and spent that were over there.
     children: Vec<(CallId, Label, Spending)>,
+    // Whether items of the window were put in the place of others there.
+    replaced: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +126,7 @@ impl LeftBehind {
                 self.children.push((*call, label.clone(), spent.clone()));
             }
             Some(Fact::Denied { call, denial }) => self.denied.push((*call, denial.clone())),
+            Some(Fact::ItemReplaced { .. }) => self.replaced = true,
             Some(_) | None => {}
         }
     }
@@ -377,6 +380,10 @@ impl Run {
         state.spent.turns += behind.turns;
         state.spent.tool_calls += behind.tool_calls;
         state.spent.lost(&behind.usage);
+        if behind.replaced {
+            // The window that the record told last has other items in it than this run's, so the next is told whole.
+            state.window_recorded = 0;
+        }
         if let Phase::Model { call, wrap_up, .. } = state.phase
             && behind.model_calls_ended.contains(&call)
         {

@@ -31,6 +31,7 @@ mod exploring;
 mod faults;
 mod faults_resumed;
 mod gate;
+mod graph;
 mod inquiry;
 mod interleavings;
 mod journal;

@@ -94,6 +94,16 @@ pub(crate) fn hashed_word_end(text: &str, from: usize) -> (usize, u64, bool) {
     (at, mixed(hash), has_digit)
 }
 
+/// The hash of a word that is in lower case already.
+pub(crate) fn lower_word_hash(word: &str) -> u64 {
+    mixed(word.chars().fold(HASH_START, fold_char))
+}
+
+/// A word in lower case, letter by letter: as it is hashed, without a rule for the end of words.
+pub(crate) fn lower_word(word: &str) -> String {
+    word.chars().flat_map(char::to_lowercase).collect()
+}
+
 const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn fold(hash: u64, byte: u8) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::chars::words;
+use super::chars::{lower_word, words};
 use super::json::{Decoded, Leaf, leaves};
 use super::names::names;
 use super::pieces::{Piece, pieces, quotes};
@@ -112,7 +112,7 @@ fn joined_words(part: &str) -> String {
         if !joined.is_empty() {
             joined.push(' ');
         }
-        joined.push_str(&part.get(word).unwrap_or_default().to_lowercase());
+        joined.push_str(&lower_word(part.get(word).unwrap_or_default()));
     }
     joined
 }

@@ -20,7 +20,9 @@ mod units;
 use std::ops::Range;
 
 pub use self::calendar::{CalendarDate, ClockTime};
-pub(crate) use self::chars::{GAP_BYTES_MAX, hashed_word_end, is_gap, mixed, words};
+pub(crate) use self::chars::{
+    GAP_BYTES_MAX, hashed_word_end, is_gap, lower_word, lower_word_hash, mixed, words,
+};
 pub use self::decimal::Decimal;
 pub use self::extract::{atoms_of_json, atoms_of_text};
 pub(crate) use self::json::{Decoded, Form};

@@ -7,10 +7,13 @@ use super::chance::Chance;
 use super::index::{CopyIndex, Entry, date_keys, number_key, place_in, time_key, word_key};
 use super::phrase::{Phrase, near, phrase_at};
 use super::{Copies, HOLDERS_MAX, Holder, Sameness};
-use crate::atoms::{Atom, AtomValue, Decimal, Token, TokenKind, Tokens, hashed_word_end, unit_at};
+use crate::atoms::{Atom, AtomValue, Decimal, Token, TokenKind, Tokens, lower_word_hash, unit_at};
 
-/// The most places of one atom that are looked at.
-const CANDIDATES_MAX: usize = 4096;
+/// The most places of one kind that are looked at for one atom; a long phrase counts for several.
+const LOOKS_MAX: usize = 4096;
+
+/// What it costs to look around a place, in looks at the place itself.
+const AROUND_LOOKS: usize = 8;
 
 impl<K: Clone> CopyIndex<'_, K> {
     /// Where an atom stands in all sources.
@@ -23,19 +26,19 @@ impl<K: Clone> CopyIndex<'_, K> {
     #[must_use]
     pub fn find_in_first(&self, atom: &Atom, sources: usize) -> Copies<K> {
         let sources = sources.min(self.sources.len());
-        let mut search = Search { index: self, atom, sources, found: Vec::new(), looks: 0 };
+        let mut search = Search { index: self, atom, sources, found: Vec::new(), left_out: 0 };
         search.values();
         search.words();
         if search.found.is_empty() {
             search.parts();
         }
-        let is_complete = search.looks < CANDIDATES_MAX;
+        let not_looked_at = search.left_out;
         let mut found = search.found;
         found.sort_by_key(|(position, range, _)| (*position, range.start));
         found.dedup_by(|next, kept| next.0 == kept.0 && next.1.start < kept.1.end);
-        let left_out = found.len().saturating_sub(HOLDERS_MAX);
+        let left_out = not_looked_at + found.len().saturating_sub(HOLDERS_MAX);
         let holders = found.into_iter().take(HOLDERS_MAX).filter_map(|place| self.holder(place)).collect();
-        Copies { holders, left_out, is_complete, chance: Chance::of(atom, self.places(sources)) }
+        Copies { holders, left_out, chance: Chance::of(atom, self.places(sources)) }
     }
 
     fn holder(&self, (position, range, sameness): Place) -> Option<Holder<K>> {
@@ -60,7 +63,7 @@ struct Search<'s, 't, K> {
     atom: &'s Atom,
     sources: usize,
     found: Vec<Place>,
-    looks: usize,
+    left_out: usize,
 }
 
 impl<'s, 't, K> Search<'s, 't, K> {
@@ -69,7 +72,9 @@ impl<'s, 't, K> Search<'s, 't, K> {
         for value in values.into_iter().flatten() {
             for key in keys(value) {
                 let atom = self.atom;
-                self.look(self.index.entries(key), 1, |text, place| same_value(atom, value, text, place));
+                self.look(self.index.entries(key, self.sources), 1, |text, place| {
+                    same_value(atom, value, text, place)
+                });
             }
         }
     }
@@ -92,7 +97,7 @@ impl<'s, 't, K> Search<'s, 't, K> {
             return;
         }
         let Some((anchor, entries)) = self.anchor(&phrase) else { return };
-        self.look(entries, phrase.cost(), |text, place| {
+        self.look(entries, AROUND_LOOKS, |text, place| {
             near(text, &phrase, anchor, place).map(|range| (range, Sameness::Parts))
         });
     }
@@ -101,10 +106,10 @@ impl<'s, 't, K> Search<'s, 't, K> {
     fn anchor(&self, phrase: &Phrase) -> Option<(usize, &'s [Entry])> {
         let mut rarest: Option<(usize, &'s [Entry])> = None;
         for (position, word) in phrase.words.iter().enumerate() {
-            let (_, hash, has_digit) = hashed_word_end(word, 0);
-            let entries = self.index.entries(word_key(hash));
+            let hash = lower_word_hash(word);
+            let entries = self.index.entries(word_key(hash), self.sources);
             // A number on its own is no word of the index.
-            let is_number = has_digit && word.bytes().all(|byte| byte.is_ascii_digit());
+            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
             if is_number && entries.is_empty() && phrase.words.len() > 1 {
                 continue;
             }
@@ -121,12 +126,13 @@ impl<'s, 't, K> Search<'s, 't, K> {
         cost: usize,
         same: impl Fn(&str, Range<usize>) -> Option<(Range<usize>, Sameness)>,
     ) {
-        for entry in entries {
-            let Some((position, source)) = self.index.source_at(entry.start as usize) else { continue };
-            if position >= self.sources || self.looks >= CANDIDATES_MAX {
+        let listed = self.found.len();
+        for (look, entry) in entries.iter().enumerate() {
+            if look * cost >= LOOKS_MAX || self.found.len() == listed + HOLDERS_MAX {
+                self.left_out += entries.len() - look;
                 break;
             }
-            self.looks += cost;
+            let Some((position, source)) = self.index.source_at(entry.start as usize) else { continue };
             let place = place_in(source, *entry);
             if let Some((range, sameness)) = same(&source.decoded.text, place) {
                 self.found.push((position, range, sameness));

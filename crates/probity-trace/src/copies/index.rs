@@ -65,7 +65,7 @@ impl<'t, K> CopyIndex<'t, K> {
             index.sources.push(Read { key: source.key, decoded, base, places });
             base += length;
         }
-        index.entries = sorted(index.entries);
+        index.entries = sorted(&index.entries);
         index
     }
 
@@ -75,11 +75,13 @@ impl<'t, K> CopyIndex<'t, K> {
         self.left_out_bytes
     }
 
-    /// The entries of a key, by place.
-    pub(super) fn entries(&self, key: u64) -> &[Entry] {
+    /// The entries of a key in the first sources of the list, by place.
+    pub(super) fn entries(&self, key: u64, sources: usize) -> &[Entry] {
+        let end = self.sources.get(sources).map_or(usize::MAX, |source| source.base);
         let start = self.entries.partition_point(|entry| entry.key < key);
         let rest = self.entries.get(start..).unwrap_or_default();
-        rest.get(..rest.partition_point(|entry| entry.key == key)).unwrap_or_default()
+        let count = rest.partition_point(|entry| entry.key == key && (entry.start as usize) < end);
+        rest.get(..count).unwrap_or_default()
     }
 
     /// The source that holds a place, with its position in the list.
@@ -137,13 +139,44 @@ fn read(text: &str, base: usize, entries: &mut Vec<Entry>, places: &mut Places) 
     }
 }
 
-/// Entries by key, then by place. They come by place, so that a stable sort by key alone is enough; the keys are spread
-/// evenly, so that one pass into as many buckets as there are entries leaves next to nothing to sort.
-fn sorted(entries: Vec<Entry>) -> Vec<Entry> {
-    let mut entries = entries;
-    entries.sort_by_key(|entry| entry.key);
-    entries
+/// Entries by key, then by place. They come by place, so that a stable sort by key is enough; and the keys are spread
+/// evenly, so that one pass into buckets leaves little to sort.
+fn sorted(entries: &[Entry]) -> Vec<Entry> {
+    let bits = (entries.len() / BUCKET_ENTRIES).checked_ilog2().unwrap_or(0);
+    let bucket = |entry: &Entry| entry.key.checked_shr(u64::BITS - bits).unwrap_or(0) as usize;
+    let mut ends = vec![0_usize; (1 << bits) + 1];
+    for entry in entries {
+        if let Some(count) = ends.get_mut(bucket(entry) + 1) {
+            *count += 1;
+        }
+    }
+    let mut total = 0;
+    for end in &mut ends {
+        total += *end;
+        *end = total;
+    }
+    let mut sorted = vec![Entry { key: 0, start: 0, length: 0 }; entries.len()];
+    for entry in entries {
+        if let Some(next) = ends.get_mut(bucket(entry)) {
+            if let Some(place) = sorted.get_mut(*next) {
+                *place = *entry;
+            }
+            *next += 1;
+        }
+    }
+    // By now each end is the end of its bucket.
+    let mut start = 0;
+    for end in ends {
+        if let Some(bucket) = sorted.get_mut(start..end) {
+            bucket.sort_by_key(|entry| entry.key);
+        }
+        start = end;
+    }
+    sorted
 }
+
+/// How many entries a bucket has on average.
+const BUCKET_ENTRIES: usize = 16;
 
 const WORDS: u64 = 1;
 const NUMBERS: u64 = 2;

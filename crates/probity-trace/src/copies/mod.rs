@@ -37,10 +37,8 @@ pub struct CopySource<'t, K> {
 pub struct Copies<K> {
     /// The places, oldest source first, and within a source from its beginning. At most [`HOLDERS_MAX`].
     pub holders: Vec<Holder<K>>,
-    /// Places beyond those; at least so many where `is_complete` is not set.
+    /// How many places beyond those may hold it too; they were not looked at.
     pub left_out: usize,
-    /// Whether every place that could hold it was looked at.
-    pub is_complete: bool,
     /// How likely such a value stands in an unrelated text as long as the sources.
     pub chance: Chance,
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Sameness;
-use crate::atoms::{GAP_BYTES_MAX, is_gap, words};
+use crate::atoms::{GAP_BYTES_MAX, is_gap, lower_word, words};
 
 /// How far from its rarest word the other words of an atom may stand, in bytes.
 const PARTS_BYTES_MAX: usize = 96;
@@ -15,6 +15,8 @@ const PARTS_WORDS_MAX: usize = 6;
 pub(super) struct Phrase<'a> {
     /// In lower case.
     pub(super) words: Vec<String>,
+    /// Where each begins in the text.
+    starts: Vec<usize>,
     text: &'a str,
     /// Whether what stands between the words counts too.
     is_literal: bool,
@@ -23,19 +25,28 @@ pub(super) struct Phrase<'a> {
 impl<'a> Phrase<'a> {
     /// Words in lower case with one space between, which stand in a text as `text`.
     pub(super) fn of_words(joined: &str, text: &'a str) -> Self {
-        Self { words: joined.split(' ').map(str::to_owned).collect(), text, is_literal: false }
+        Self {
+            words: joined.split(' ').map(str::to_owned).collect(),
+            starts: starts(text),
+            text,
+            is_literal: false,
+        }
     }
 
     /// This text with its punctuation, whatever its capitals.
     pub(super) fn literal(text: &'a str) -> Self {
-        let words = words(text).filter_map(|word| text.get(word)).map(str::to_lowercase).collect();
-        Self { words, text, is_literal: true }
+        let words = words(text).filter_map(|word| text.get(word)).map(lower_word).collect();
+        Self { words, starts: starts(text), text, is_literal: true }
     }
 
     /// How much one look costs, in looks for a single word.
     pub(super) fn cost(&self) -> usize {
         1 + self.words.len() / 8
     }
+}
+
+fn starts(text: &str) -> Vec<usize> {
+    words(text).map(|word| word.start).collect()
 }
 
 /// Whether a phrase stands where its word of that position does.
@@ -45,6 +56,9 @@ pub(super) fn phrase_at(
     anchor: usize,
     place: Range<usize>,
 ) -> Option<(Range<usize>, Sameness)> {
+    if let Some(range) = literal_at(text, phrase, anchor, &place) {
+        return Some((range, Sameness::Bytes));
+    }
     let (before, rest) = phrase.words.split_at_checked(anchor)?;
     let (word, after) = rest.split_first()?;
     let mut end = word_forward(text, place.start, word)?;
@@ -55,20 +69,22 @@ pub(super) fn phrase_at(
     for word in before.iter().rev() {
         start = word_backward(text, skip_backward(text, start)?, word)?;
     }
-    if phrase.is_literal {
-        start -= phrase
-            .text
-            .find(|first: char| first.is_alphanumeric())
-            .filter(|before| *before <= start)
-            .unwrap_or(0);
-        end = start + phrase.text.len();
-    }
-    let found = text.get(start..end)?;
-    let sameness = if found == phrase.text { Sameness::Bytes } else { Sameness::Value };
-    let is_same = !phrase.is_literal
-        || sameness == Sameness::Bytes
-        || found.to_lowercase() == phrase.text.to_lowercase();
-    is_same.then_some((start..end, sameness))
+    let is_same = !phrase.is_literal || text.get(start..end).map(lower_word) == Some(lower_word(phrase.text));
+    is_same.then_some((start..end, Sameness::Value))
+}
+
+/// The very bytes of the phrase, as whole words.
+fn literal_at(text: &str, phrase: &Phrase<'_>, anchor: usize, place: &Range<usize>) -> Option<Range<usize>> {
+    let start = place.start.checked_sub(*phrase.starts.get(anchor)?)?;
+    let end = start + phrase.text.len();
+    let is_whole = |inside: Option<char>, outside: Option<char>| {
+        !inside.is_some_and(char::is_alphanumeric) || !outside.is_some_and(char::is_alphanumeric)
+    };
+    let (before, behind) = (text.get(..start)?, text.get(end..)?);
+    let is_same = text.get(start..end)? == phrase.text
+        && is_whole(phrase.text.chars().next(), before.chars().next_back())
+        && is_whole(phrase.text.chars().next_back(), behind.chars().next());
+    is_same.then_some(start..end)
 }
 
 /// Whether all words of a phrase stand near the one of that position, in their order.
@@ -79,7 +95,7 @@ pub(super) fn near(
     place: Range<usize>,
 ) -> Option<Range<usize>> {
     if phrase.words.len() > PARTS_WORDS_MAX
-        || text.get(place.clone())?.to_lowercase() != *phrase.words.get(anchor)?
+        || lower_word(text.get(place.clone())?) != *phrase.words.get(anchor)?
     {
         return None;
     }

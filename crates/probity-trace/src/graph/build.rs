@@ -115,7 +115,8 @@ impl<'r> Builder<'r> {
                 continue;
             };
             let known = self.started_in.get(&(above, run)).copied();
-            let started = known.or_else(|| self.call_of(above, call)?.execution.get());
+            let of_call = |nodes: &CallNodes| nodes.execution.or(nodes.frozen).or(nodes.proposal).get();
+            let started = known.or_else(|| self.call_of(above, call).and_then(of_call));
             match started {
                 Some(execution) => self.edge(node, execution, EdgeKind::Data),
                 None => self.unknown(node, UnknownReason::NotInRecord),

@@ -45,9 +45,9 @@ pub(super) const fn item_of(line: &Line) -> Option<ItemId> {
 
 /// How the edges of a record are known: the run wrote them down, or an importer has rebuilt them.
 pub(super) fn provenance_of(record: &Record) -> Provenance {
-    let start = record.facts().find_map(|(_, fact)| {
-        if let Fact::RunStarted(started) = fact { Some(started) } else { None }
-    });
+    let start = record
+        .facts()
+        .find_map(|(_, fact)| if let Fact::RunStarted(started) = fact { Some(started) } else { None });
     match start.and_then(|started| started.imported.as_ref()).map(|imported| imported.edges) {
         Some(ImportedEdges::Inferred) => Provenance::Inferred,
         None => Provenance::Exact,

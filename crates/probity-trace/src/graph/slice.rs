@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use super::csr::Rows;
-use super::node::{EdgeKind, NodeId, NodeKind, RunAt, UnknownReason};
+use super::node::{EdgeKind, NodeId, NodeKind, Provenance, RunAt, UnknownReason};
 use super::{Graph, facts};
 
 /// Which edges a slice follows.
@@ -126,6 +126,14 @@ impl Slice<'_> {
             let (run, line) = self.graph.place(node)?;
             facts::item_of(line).map(|item| (run, item))
         })
+    }
+
+    /// How what is reached is known: inferred where any of it is of a record whose edges are.
+    #[must_use]
+    pub fn provenance(&self) -> Provenance {
+        let inferred = self.graph.runs.iter().filter(|run| run.provenance == Provenance::Inferred);
+        let mut nodes = inferred.flat_map(|run| run.first..run.first + run.length);
+        if nodes.any(|node| self.contains(NodeId(node))) { Provenance::Inferred } else { Provenance::Exact }
     }
 
     /// What is reached and not known. Without one of these, nothing else has gone in.

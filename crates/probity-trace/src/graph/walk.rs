@@ -6,9 +6,7 @@
 
 use std::collections::HashMap;
 
-use probity_contract::{
-    Body, CallId, Fact, ForeignTo, ItemId, Kept, ModelCallId, Origin, PartId, RunStarted, ToolSpec, WindowDelta,
-};
+use probity_contract::{CallId, Fact, ForeignTo, ItemId, Kept, ModelCallId, PartId, ToolSpec};
 
 use super::build::Builder;
 use super::calls::{CallNodes, CallState, ModelState, Slot};
@@ -27,20 +25,22 @@ pub(super) type Walked = (Vec<(ModelCallId, u32)>, Vec<(CallId, CallNodes)>, Opt
 pub(super) struct Walk<'b, 'r> {
     pub(super) graph: &'b mut Builder<'r>,
     pub(super) record: &'r Record,
-    run: usize,
-    first: u32,
-    length: u32,
+    pub(super) run: usize,
+    pub(super) first: u32,
+    pub(super) length: u32,
     /// The entry that is looked at.
     pub(super) at: u32,
     pub(super) calls: HashMap<CallId, CallState>,
     pub(super) models: HashMap<ModelCallId, ModelState>,
     pub(super) window: Places,
     pub(super) start: Slot,
-    given: Option<(&'r [ToolSpec], Vec<u32>)>,
-    tools: Slot,
-    tool_edges_left: usize,
+    /// Whether a call of another run has started it.
+    pub(super) is_started: bool,
+    pub(super) given: Option<(&'r [ToolSpec], Vec<u32>)>,
+    pub(super) tools: Slot,
+    pub(super) tool_edges_left: usize,
     /// The last entry that is not understood. Each hangs on the one before.
-    unread: Slot,
+    pub(super) unread: Slot,
     /// Who has looked at the message that comes in next, and whether it was changed.
     pub(super) incoming: Option<(u32, EdgeKind)>,
     /// Who has looked at the window that is sent next. Each hangs on the one before.
@@ -49,14 +49,14 @@ pub(super) struct Walk<'b, 'r> {
     pub(super) replacements: Vec<u32>,
     pub(super) limit: Slot,
     pub(super) stopped: Slot,
-    model_failed: Slot,
-    missed_schema: Slot,
+    pub(super) model_failed: Slot,
+    pub(super) missed_schema: Slot,
     /// Whether each entry is one of which the run later knows nothing; empty where it knows all.
     left_behind: Vec<bool>,
     /// What a call was before such an entry has changed it.
-    undo: Vec<(u32, CallId, CallState)>,
-    answer: Option<u32>,
-    end: Option<u32>,
+    pub(super) undo: Vec<(u32, CallId, CallState)>,
+    pub(super) answer: Option<u32>,
+    pub(super) end: Option<u32>,
 }
 
 impl<'b, 'r> Walk<'b, 'r> {
@@ -78,6 +78,7 @@ impl<'b, 'r> Walk<'b, 'r> {
             models: HashMap::new(),
             window: Places::default(),
             start: Slot::NONE,
+            is_started: false,
             given: None,
             tools: Slot::NONE,
             tool_edges_left: (length as usize).saturating_mul(TOOL_EDGES_PER_ENTRY),
@@ -89,7 +90,7 @@ impl<'b, 'r> Walk<'b, 'r> {
             stopped: Slot::NONE,
             model_failed: Slot::NONE,
             missed_schema: Slot::NONE,
-            left_behind: left_behind(record, length as usize),
+            left_behind: super::span::left_behind(record, length as usize),
             undo: Vec::new(),
             answer: None,
             end: None,
@@ -162,7 +163,7 @@ impl<'b, 'r> Walk<'b, 'r> {
     }
 
     /// The next entry, if it is a fact that is known.
-    fn next(&self) -> Option<&'r Fact> {
+    pub(super) fn next(&self) -> Option<&'r Fact> {
         match &self.record.lines().get((self.at - self.first) as usize + 1)?.fact {
             Noted::Known(fact) => Some(fact),
             Noted::Opaque { .. } => None,
@@ -253,97 +254,6 @@ impl<'b, 'r> Walk<'b, 'r> {
         }
     }
 
-    fn run_started(&mut self, started: &'r RunStarted) {
-        self.start = self.start.or(Slot::some(self.at));
-        let (tools, nodes) = self.graph.tools(self.at, started.tools.len(), &[]);
-        self.tools = tools;
-        self.given = Some((&started.tools, nodes));
-        if let Some(parent) = &started.parent {
-            self.graph.child_started(self.at, &started.run, &parent.run, parent.call);
-        }
-    }
-
-    fn item_added(&mut self, item: ItemId, origin: Origin, body: &Body) {
-        self.may_hang_on_unread();
-        match self.next() {
-            // What it was is that item's matter, and what it is the interceptor's.
-            Some(Fact::ItemReplaced { by, .. }) if *by == item => {}
-            Some(_) | None => self.come_from(origin, body),
-        }
-        self.push(item);
-    }
-
-    /// One more item at the end of the window.
-    fn push(&mut self, item: ItemId) {
-        let node = self.item(item).get().unwrap_or(self.at);
-        let front = self.graph.front(self.at, self.window.tip(), node);
-        self.window.push(item, front);
-    }
-
-    fn come_from(&mut self, origin: Origin, body: &Body) {
-        if matches!(body, Body::Person { .. })
-            && let Some((looked, kind)) = self.incoming.take()
-        {
-            self.edge(Slot::some(looked), kind);
-        }
-        match origin {
-            Origin::Task => {
-                self.data(self.start);
-                if matches!(body, Body::Reply { .. } | Body::ToolResult { .. }) {
-                    self.unknown(UnknownReason::EarlierRun);
-                }
-            }
-            Origin::Principal => {}
-            Origin::Model(call) => {
-                let at = Slot::some(self.at);
-                let state = self.models.get_mut(&call).map(|state| {
-                    state.item = at;
-                    *state
-                });
-                self.made_of(state.map_or(Slot::NONE, |state| state.said()));
-                self.control(state.map_or(Slot::NONE, |state| state.passed));
-            }
-            Origin::Tool(call) => self.result_added(call),
-            Origin::Engine => {
-                // The engine's words are about what it wrote down right before.
-                let before = self.at.checked_sub(1).map_or(Slot::NONE, Slot::some);
-                if before == self.limit || before == self.missed_schema {
-                    self.data(before);
-                }
-            }
-        }
-    }
-
-    fn item_replaced(&mut self, item: ItemId, by: ItemId) {
-        let (old, new) = (self.item(item), self.item(by));
-        self.data(old);
-        self.data(new);
-        if let (Some(old), Some(new)) = (old.get(), new.get()) {
-            self.graph.edge(new, old, EdgeKind::Data);
-            self.replacements.push(new);
-        }
-        self.window.take_back(by);
-    }
-
-    fn model_called(&mut self, call: ModelCallId, window: &WindowDelta, tools_offered: bool) {
-        self.may_hang_on_unread();
-        let (graph, at) = (&mut *self.graph, self.at);
-        let added = self.window.send(window, || graph.not_told(at, UnknownReason::WindowNotTold));
-        for item in added {
-            self.push(*item);
-        }
-        self.data(self.window.tip().map_or(Slot::NONE, Slot::some));
-        self.data(self.start);
-        if tools_offered {
-            self.data(self.tools);
-        } else {
-            self.control(self.limit);
-        }
-        let looked_at_by = std::mem::replace(&mut self.before_sending, Slot::NONE);
-        self.control(looked_at_by);
-        self.models.entry(call).or_insert(ModelState::of(at));
-    }
-
     /// A piece of an imported trace hangs on what it belongs to; nothing hangs on it.
     fn foreign(&mut self, about: ForeignTo) {
         let about = match about {
@@ -360,78 +270,4 @@ impl<'b, 'r> Walk<'b, 'r> {
     fn of_model(&mut self, call: ModelCallId) {
         self.made_of(self.models.get(&call).map_or(Slot::NONE, |state| Slot::some(state.node)));
     }
-
-    /// What stands in the record behind the checkpoint is unknown to the run that goes on: calls are what they were before,
-    /// but for what came of them, which the run is told.
-    fn resumed(&mut self, left_behind: u64, tools: &'r [ToolSpec]) {
-        let behind = u64::from(self.at - self.first).saturating_sub(left_behind);
-        let behind = self.first.saturating_add(u32::try_from(behind).unwrap_or(u32::MAX));
-        while let Some((_, call, before)) = self.undo.pop_if(|(at, ..)| *at >= behind) {
-            self.calls.entry(call).and_modify(|state| *state = state.taken_back(&before));
-        }
-        self.incoming.take_if(|(at, _)| *at >= behind);
-        self.before_sending = self.before_sending.before(behind);
-        self.replacements.retain(|at| *at < behind);
-        let (record, first) = (self.record, self.first);
-        self.window.take_back_while(|item| {
-            record.item_place(item).is_some_and(|place| place >= (behind - first) as usize)
-        });
-        if !tools.is_empty() {
-            self.offer(tools);
-        }
-    }
-
-    /// Offers the tools of the start, these in place of those that are called alike.
-    fn offer(&mut self, tools: &[ToolSpec]) {
-        let Some((given, nodes)) = &self.given else { return };
-        if given.len() > self.tool_edges_left {
-            // No run is taken up so often. What was offered before is more than what is offered now, and not less.
-            let before: Vec<u32> = self.tools.get().into_iter().collect();
-            (self.tools, _) = self.graph.tools(self.at, tools.len(), &before);
-            return;
-        }
-        self.tool_edges_left -= given.len();
-        let changed: std::collections::HashSet<_> = tools.iter().map(|tool| &tool.name).collect();
-        let kept = given.iter().zip(nodes).filter(|(tool, _)| !changed.contains(&tool.name));
-        let kept: Vec<u32> = kept.map(|(_, node)| *node).collect();
-        (self.tools, _) = self.graph.tools(self.at, tools.len(), &kept);
-    }
-
-    fn ended(&mut self, ending: &probity_contract::Ending, answer: Option<ItemId>) {
-        use probity_contract::Ending;
-        self.end = Some(self.at);
-        let answer = answer.map_or(Slot::NONE, |answer| self.item(answer));
-        self.answer = answer.get();
-        self.data(answer);
-        match ending {
-            Ending::Answered | Ending::Refused | Ending::Cancelled | Ending::RecordFailed { .. } => {}
-            Ending::WrappedUp { .. } | Ending::LimitReached { .. } | Ending::Incomplete => {
-                self.control(self.limit);
-            }
-            Ending::OutputInvalid => self.data(self.missed_schema),
-            Ending::ModelFailed { .. } => self.data(self.model_failed),
-            Ending::MessageDenied(_) => self.data(self.stopped),
-        }
-    }
-}
-
-/// Which entries stand behind a checkpoint from which the run was taken up later.
-fn left_behind(record: &Record, length: usize) -> Vec<bool> {
-    let mut begins: Vec<usize> = Vec::new();
-    for (at, line) in record.lines().iter().take(length).enumerate() {
-        if let Noted::Known(Fact::Resumed { left_behind: count @ 1.., .. }) = &line.fact {
-            let begin = at.saturating_sub(usize::try_from(*count).unwrap_or(usize::MAX));
-            begins.resize(at, usize::MAX);
-            begins.push(begin);
-        }
-    }
-    // From the end: an entry is left behind where a later resumption begins at it or before it.
-    let mut earliest = usize::MAX;
-    let mut left: Vec<bool> = Vec::with_capacity(begins.len());
-    for (at, begin) in begins.iter().enumerate().rev() {
-        left.push(earliest <= at);
-        earliest = earliest.min(*begin);
-    }
-    left.reverse();
-    left
 }

@@ -140,14 +140,20 @@ impl<'r> Walk<'_, 'r> {
     /// What a result is made of: what an interceptor has made of it, or what the tool did and its tasks brought.
     fn came_back(&mut self, state: &mut CallState) {
         match std::mem::replace(&mut state.result_by, Slot::NONE) {
-            Slot::NONE => {
-                self.made_of(state.came);
-                self.data(state.children);
-            }
+            Slot::NONE => self.brought(state),
             by => self.data(by),
         }
         self.control(std::mem::replace(&mut state.result_passed, Slot::NONE));
         state.children = Slot::NONE;
+    }
+
+    /// What a tool has brought: from its start, and from the tasks that it started. An imported record tells of no start.
+    fn brought(&mut self, state: &CallState) {
+        self.made_of(state.came.or(state.now()));
+        if state.came == Slot::NONE {
+            self.unknown(UnknownReason::Outside);
+        }
+        self.data(state.children);
     }
 
     fn reconciled(&mut self, found: ReconciledKind, state: &mut CallState) {
@@ -213,8 +219,7 @@ impl<'r> Walk<'_, 'r> {
             }
             (Point::PostToolCall, Some(call), _) => {
                 let mut state = self.state(call);
-                self.made_of(state.came);
-                self.data(state.children);
+                self.brought(&state);
                 self.control(std::mem::replace(&mut state.result_passed, at));
                 state.result_by = if says { at } else { Slot::NONE };
                 self.keep(call, state);

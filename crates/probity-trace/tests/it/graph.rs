@@ -1,10 +1,11 @@
 //! The graph of small records by hand.
 
 use probity_contract::{
-    Body, CallId, Effect, Ending, Fact, ItemId, Label, ModelCallId, Origin, PartId, ReplyPart, Stop,
-    ToolChoice, ToolOutcomeKind, Usage, WindowDelta,
+    Body, CallId, Effect, Emission, Ending, Entry, Fact, Imported, ImportedEdges, ItemId, Label, ModelCallId,
+    Origin, ParentCall, PartId, ReplyPart, RunId, Spending, Stop, ToolChoice, ToolOutcomeKind, Usage,
+    WindowDelta,
 };
-use probity_trace::{Follow, Graph, NodeKind, Record, RunAt, UnknownReason};
+use probity_trace::{Follow, Graph, NodeKind, Provenance, Record, RunAt, UnknownReason};
 
 use crate::samples::Script;
 
@@ -132,4 +133,56 @@ fn what_was_not_sent_did_not_reach_the_answer() {
     assert!(!graph.backward([answer], Follow::DataAndControl).contains(item));
     let unknown: Vec<_> = graph.backward([item], Follow::Data).unknown().map(|node| node.reason).collect();
     assert_eq!(unknown, [UnknownReason::TextMissing]);
+}
+
+#[test]
+fn edges_of_an_imported_record_are_inferred() {
+    let mut script = desk();
+    if let Emission::Entry(Entry { fact: Fact::RunStarted(started), .. }) = &mut script.emissions[0] {
+        let (format, file) = ("chat".to_owned(), probity_contract::Digest::of("test", &[b"file"]));
+        started.imported =
+            Some(Imported { format, file, place: String::new(), edges: ImportedEdges::Inferred });
+        started.run = RunId::new("imported").unwrap();
+    }
+    let (imported, written) = (read(&script), read(&desk()));
+    let graph = Graph::of(&[&written, &imported]);
+    let runs: Vec<RunAt> = graph.runs().collect();
+    for (run, provenance) in runs.into_iter().zip([Provenance::Exact, Provenance::Inferred]) {
+        let answer = graph.answer(run).unwrap();
+        assert!(graph.edges(answer).all(|edge| edge.provenance == provenance));
+        assert_eq!(graph.backward([answer], Follow::Data).provenance(), provenance);
+    }
+}
+
+/// An imported record tells of calls and results, and not of what stood between them.
+#[test]
+fn an_imported_result_hangs_on_its_call_and_on_the_world() {
+    let mut script = Script::started();
+    let text = script.part("what does it cost?");
+    script.item(1, Origin::Principal, Body::Person { text });
+    called(&mut script, 1, 0, &[1]);
+    replied(&mut script, 1, 2, &ReplyPart::call("", "scout", "{}"));
+    let (call, by, provider_id, tool) = (CallId(1), ModelCallId(1), String::new(), "scout".to_owned());
+    let arguments = script.part("{}");
+    script.fact(Fact::CallProposed { call, by, provider_id, tool, arguments });
+    let (run, label, spent) = (RunId::new("scout").unwrap(), Label::system(), Spending::default());
+    script.fact(Fact::ChildEnded { call, run: run.clone(), ending: None, label, spent });
+    finished(&mut script, 1, "it costs 3");
+    result(&mut script, 3, 1, "it costs 3");
+    let mut child = desk();
+    if let Emission::Entry(Entry { fact: Fact::RunStarted(started), .. }) = &mut child.emissions[0] {
+        started.parent = Some(ParentCall { run: RunId::new("run-1").unwrap(), call });
+        started.run = run;
+    }
+    let (record, child) = (read(&script), read(&child));
+    let graph = Graph::of(&[&record, &child]);
+    let runs: Vec<RunAt> = graph.runs().collect();
+    let slice = graph.backward(graph.outcome(runs[0], call), Follow::Data);
+    let expected = [graph.proposal(runs[0], call), graph.answer(runs[1]), graph.item(runs[1], ItemId(1))];
+    assert!(expected.iter().all(|node| slice.contains(node.unwrap())));
+    let outside: Vec<_> =
+        slice.unknown().filter(|node| node.run == runs[0]).map(|node| node.reason).collect();
+    assert_eq!(outside, [UnknownReason::Outside]);
+    let question = graph.backward(graph.item(runs[1], ItemId(1)), Follow::Data);
+    assert!(question.contains(graph.proposal(runs[0], call).unwrap()));
 }

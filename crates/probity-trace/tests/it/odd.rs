@@ -185,6 +185,8 @@ fn window(graph: &Graph<'_>, model_call: NodeId) -> (BTreeSet<ItemId>, bool) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn odd_records_have_a_graph_too(records in proptest::collection::vec(record(), 1..4)) {
         let records: Vec<&Record> = records.iter().collect();
@@ -215,4 +217,44 @@ proptest! {
             }
         }
     }
+}
+
+/// What would be square if it were linked one by one: starts with all judgements before them, and tools that are offered anew.
+#[test]
+fn edges_grow_with_the_record_and_not_faster() {
+    const ROUNDS: u32 = 2_000;
+    let mut script = Script::default();
+    let Fact::RunStarted(mut start) = run_started() else { panic!("it is a start") };
+    let tool = start.tools[0].clone();
+    start.tools = (0..ROUNDS)
+        .map(|at| {
+            let mut tool = tool.clone();
+            tool.name = probity_contract::ToolName::new(format!("tool{at}")).unwrap();
+            tool
+        })
+        .collect();
+    script.fact(Fact::RunStarted(start));
+    for round in 1..=ROUNDS {
+        let call = CallId(1);
+        script.fact(Fact::Judged { call, seat: probity_contract::Seat::Adjudicate, opinions: Vec::new() });
+        let effect = probity_contract::Effect::Pure;
+        script.fact(Fact::ToolStarted { call, effect, redeems: None });
+        let (run, label, spent) = (RunId::new("a").unwrap(), Label::system(), Spending::default());
+        script.fact(Fact::ChildEnded { call, run, ending: None, label, spent });
+        script.fact(Fact::Resumed { checkpoint: 1, left_behind: u64::MAX, tools: vec![tool.clone()] });
+        let body = Body::Person { text: PartId::of("text") };
+        script.item(round, Origin::Principal, body);
+        script.fact(Fact::ModelCalled {
+            call: ModelCallId(round),
+            window: WindowDelta { keep: round - 1, added: vec![ItemId(round)] },
+            tool_choice: ToolChoice::Auto,
+            tools_offered: true,
+            output_tokens_max: None,
+        });
+    }
+    let record = Record::read(&script.bytes()).unwrap().record;
+    let graph = Graph::of(&[&record]);
+    let entries = record.lines().len();
+    assert!(graph.len() < 4 * entries, "{} nodes", graph.len());
+    assert!(graph.edge_count() < 20 * entries, "{} edges", graph.edge_count());
 }

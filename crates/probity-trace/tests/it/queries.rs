@@ -237,6 +237,8 @@ fn two_runs_part_at_the_first_fact_that_differs() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn no_run_differs_from_itself(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         for bytes in play(&mut Dice::new(bytes)).bytes() {

@@ -5,12 +5,12 @@ use std::ops::Range;
 use probity_contract::{CallId, Fact, ItemId};
 use probity_trace::{Fidelity, Graph, NodeId, Noted, Record, RecordedText, RunAt};
 
-use super::{Asked, pointer};
+use super::{AskedPart, pointer};
 
 /// What shall be explained, of the first run of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Asking {
-    /// The answer.
+    /// The answer; where there is none, the last reply that says something.
     #[default]
     Answer,
     /// A piece of the answer, or of the last reply that says it.
@@ -30,7 +30,7 @@ pub enum AskError {
     #[error("explain the run: its record is empty")]
     Empty,
     /// The run has not come to an answer.
-    #[error("explain the answer: the run has none")]
+    #[error("explain the answer: the run has none, and no reply says anything")]
     NoAnswer,
     /// No reply says it.
     #[error("find the text in what the model said: no reply holds it")]
@@ -63,7 +63,7 @@ impl AskError {
 /// What is asked about, as the record has it.
 #[derive(Debug)]
 pub(super) struct Target {
-    pub(super) asked: Asked,
+    pub(super) asked: AskedPart,
     pub(super) node: NodeId,
     pub(super) text: RecordedText,
     pub(super) span: Range<usize>,
@@ -77,10 +77,12 @@ pub(super) fn target(graph: &Graph<'_>, asking: &Asking) -> Result<Target, AskEr
     let record = graph.record(RunAt::FIRST).filter(|record| !record.lines().is_empty());
     let record = record.ok_or(AskError::Empty)?;
     match asking {
-        Asking::Answer => answer(graph, record),
+        Asking::Answer => answer(graph, record).or_else(|_| last_reply(graph, record)),
         Asking::Text(words) => text(graph, record, words),
         Asking::Call(id) => call(graph, record, *id),
-        Asking::Pointer(pointer) => value(answer(graph, record)?, pointer),
+        Asking::Pointer(pointer) => {
+            value(answer(graph, record).or_else(|_| last_reply(graph, record))?, pointer)
+        }
         Asking::CallPointer(id, pointer) => value(call(graph, record, *id)?, pointer),
     }
 }
@@ -89,10 +91,20 @@ fn answer(graph: &Graph<'_>, record: &Record) -> Result<Target, AskError> {
     let node = graph.answer(RunAt::FIRST).ok_or(AskError::NoAnswer)?;
     let (_, item) = graph.item_of(node).ok_or(AskError::NoAnswer)?;
     let text = record.answer_text(item).ok_or(AskError::NoAnswer)?;
-    Ok(reply(Asked::Answer(item), node, item, text))
+    Ok(reply(AskedPart::Answer(item), node, item, text))
 }
 
-fn reply(asked: Asked, node: NodeId, item: ItemId, text: RecordedText) -> Target {
+/// Where a run has no answer, or its record does not tell which reply it is: the last one that says something.
+fn last_reply(graph: &Graph<'_>, record: &Record) -> Result<Target, AskError> {
+    let items: Vec<ItemId> = record.items().map(|item| item.item).collect();
+    let said = items.into_iter().rev().find_map(|item| {
+        let text = record.answer_text(item).filter(|text| !text.text.trim().is_empty())?;
+        Some(reply(AskedPart::Reply(item), graph.item(RunAt::FIRST, item)?, item, text))
+    });
+    said.ok_or(AskError::NoAnswer)
+}
+
+fn reply(asked: AskedPart, node: NodeId, item: ItemId, text: RecordedText) -> Target {
     let span = 0..text.text.len();
     let is_json = text.text.trim_start().starts_with(['{', '[']);
     Target { asked, node, text, span, is_json, itself: Some(item) }
@@ -111,7 +123,7 @@ fn text(graph: &Graph<'_>, record: &Record, words: &str) -> Result<Target, AskEr
     let items: Vec<ItemId> = record.items().map(|item| item.item).collect();
     let said = items.into_iter().rev().find_map(|item| {
         let text = record.answer_text(item).filter(|text| text.text.contains(words))?;
-        within(reply(Asked::Reply(item), graph.item(RunAt::FIRST, item)?, item, text))
+        within(reply(AskedPart::Reply(item), graph.item(RunAt::FIRST, item)?, item, text))
     });
     said.ok_or(AskError::NotSaid)
 }
@@ -133,7 +145,7 @@ fn call(graph: &Graph<'_>, record: &Record, id: CallId) -> Result<Target, AskErr
         })
     });
     let span = 0..text.text.len();
-    Ok(Target { asked: Asked::Call(id), node, text, span, is_json: true, itself })
+    Ok(Target { asked: AskedPart::Call(id), node, text, span, is_json: true, itself })
 }
 
 fn value(mut target: Target, pointer: &str) -> Result<Target, AskError> {

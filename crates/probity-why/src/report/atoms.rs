@@ -30,9 +30,8 @@ pub(super) fn atoms(target: &Target, sources: &Sources) -> Vec<AskedAtom> {
     let asked = meant.into_iter().map(|atom| {
         let copies = index.find(&atom);
         if copies.holders.iter().any(|holder| !is_reply(&holder.source)) {
-            let (holders, left_out) = (copies.holders, copies.left_out);
-            let (is_complete, chance) = (copies.is_complete, copies.chance);
-            return AskedAtom { atom, source: AtomSource::Copied { holders, left_out, is_complete, chance } };
+            let (holders, left_out, chance) = (copies.holders, copies.left_out, copies.chance);
+            return AskedAtom { atom, source: AtomSource::Copied { holders, left_out, chance } };
         }
         let values = operands.get_or_insert_with(|| index.operands(sources.texts.len()));
         let computed = values.computed(&atom);

@@ -9,6 +9,7 @@ mod chain;
 mod leads;
 mod pointer;
 mod sources;
+mod two;
 mod windows;
 
 use std::ops::Range;
@@ -23,6 +24,7 @@ use crate::search::SuspectKind;
 use sources::Sources;
 
 pub use ask::{AskError, Asking};
+pub use two::{CallPair, DIFFERENCES_TOLD_MAX, TwoRuns, WindowPair};
 pub use windows::WINDOW_ITEMS_MAX;
 
 /// Leads that are told; more are counted.
@@ -37,13 +39,15 @@ pub const UNKNOWN_MAX: usize = 64;
 #[derive(Debug, Clone)]
 pub struct Why {
     /// What was asked about.
-    pub asked: Asked,
+    pub asked: AskedPart,
     /// Its node in the graph.
     pub node: NodeId,
     /// The whole text that it is, or is a part of.
     pub text: RecordedText,
     /// The part of the text that was asked about.
     pub span: Range<usize>,
+    /// Who worded it, and who let it go on: of a call, who decided that it may run.
+    pub wrote: Authorship,
     /// The atoms of that part, in their order, and where each is from.
     pub atoms: Vec<AskedAtom>,
     /// How what holds the atoms reached what was asked about, and who let it in; the oldest first.
@@ -64,7 +68,7 @@ pub struct Why {
 
 /// What was asked about. It belongs to the first run of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum AskedPart {
     /// The answer of the run.
     Answer(ItemId),
     /// Another reply.
@@ -91,8 +95,6 @@ pub enum AtomSource {
         holders: Vec<Holder<Place>>,
         /// Places beyond those.
         left_out: usize,
-        /// Whether every place was looked at.
-        is_complete: bool,
         /// How likely such a value stands in an unrelated text of this length.
         chance: Chance,
     },
@@ -256,6 +258,7 @@ impl Why {
             node,
             text,
             span,
+            wrote: graph.who_wrote(decided(graph, asked, node)),
             atoms,
             chains,
             leads,
@@ -265,6 +268,16 @@ impl Why {
             windows,
             counts,
         })
+    }
+}
+
+/// The node whose decisions tell who let the part go on: of a call that ran, its start.
+fn decided(graph: &Graph<'_>, asked: AskedPart, node: NodeId) -> NodeId {
+    match asked {
+        AskedPart::Call(call) => {
+            graph.execution(RunAt::FIRST, call).or_else(|| graph.outcome(RunAt::FIRST, call)).unwrap_or(node)
+        }
+        AskedPart::Answer(_) | AskedPart::Reply(_) => node,
     }
 }
 

@@ -1,4 +1,10 @@
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use std::sync::Arc;
 
@@ -134,8 +140,7 @@ fn each_atom_is_copied_computed_repeated_or_from_nowhere() {
     script.context("other", "Somebody else's text, in which there is nothing.");
     script.reply(&[ReplyPart::text("I think of the number 8861.")]);
     script.context("copy", "Again: B-7731.");
-    let answer =
-        script.reply(&[ReplyPart::text("B-7731 comes to 2,450.00 EUR, see 8861 and ZX-5512.")]);
+    let answer = script.reply(&[ReplyPart::text("B-7731 comes to 2,450.00 EUR, see 8861 and ZX-5512.")]);
     let record = script.answered(answer);
     let why = why(&record, &Asking::Answer).unwrap();
     let of = |text: &str| why.atoms.iter().find(|atom| atom.atom.text == text).unwrap();
@@ -207,7 +212,7 @@ fn a_call_is_asked_about_by_its_arguments_and_by_one_value() {
     // The reply that proposed it holds the same words and is no source of them.
     let why = why(&record, &Asking::Call(CallId(1))).unwrap();
     assert!(why.atoms.iter().flat_map(AskedAtom::places).all(|place| of_item(place) == 1));
-    assert_eq!(why.asked, Asked::Call(CallId(1)));
+    assert_eq!(why.asked, AskedPart::Call(CallId(1)));
 }
 
 #[test]
@@ -218,8 +223,8 @@ fn words_are_looked_for_in_the_answer_and_then_in_the_last_reply_that_says_them(
     let answer = script.reply(&[ReplyPart::text("It is B-7731.")]);
     let record = script.answered(answer);
     let asked = |text: &str| why(&record, &Asking::Text(text.into())).map(|why| (why.asked, why.atoms.len()));
-    assert_eq!(asked("B-7731"), Ok((Asked::Answer(answer), 1)));
-    assert_eq!(asked("12 May 2024"), Ok((Asked::Reply(first), 1)));
+    assert_eq!(asked("B-7731"), Ok((AskedPart::Answer(answer), 1)));
+    assert_eq!(asked("12 May 2024"), Ok((AskedPart::Reply(first), 1)));
     assert_eq!(asked("nobody said so"), Err(AskError::NotSaid));
     assert_eq!(asked("  "), Err(AskError::NotSaid));
 }
@@ -251,9 +256,21 @@ fn a_run_without_an_answer_says_so() {
 fn a_pointer_finds_what_a_parser_finds() {
     let json = r#" {"a": [1, "two", {"b/c": null, "~": [true]}], "d": {"e": -1.5e3}, "a2": "x\"y"} "#;
     let value: serde_json::Value = serde_json::from_str(json).unwrap();
-    for pointer in
-        ["", "/a", "/a/0", "/a/1", "/a/2", "/a/2/b~1c", "/a/2/~0/0", "/d/e", "/a2", "/a/3", "/x", "/d/e/0", "a"]
-    {
+    for pointer in [
+        "",
+        "/a",
+        "/a/0",
+        "/a/1",
+        "/a/2",
+        "/a/2/b~1c",
+        "/a/2/~0/0",
+        "/d/e",
+        "/a2",
+        "/a/3",
+        "/x",
+        "/d/e/0",
+        "a",
+    ] {
         let found = pointer::locate(json, pointer).map(|range| &json[range]);
         let found: Option<serde_json::Value> = found.map(|text| serde_json::from_str(text).unwrap());
         assert_eq!(found.as_ref(), value.pointer(pointer), "{pointer}");
@@ -262,4 +279,49 @@ fn a_pointer_finds_what_a_parser_finds() {
         let _found = pointer::locate(odd, "/a/0");
         let _found = pointer::locate(odd, "/0/0");
     }
+}
+
+#[test]
+fn two_runs_that_say_the_same_are_equal() {
+    let run = |name: &str| {
+        let mut script = Script::new();
+        script.context(name, "Bill B-7731.");
+        let answer = script.reply(&[ReplyPart::text("It is B-7731.")]);
+        script.answered(answer)
+    };
+    let two = TwoRuns::of(&run("bill"), &run("bill"));
+    assert!(two.is_equal() && two.windows.is_empty() && two.calls.is_empty() && two.is_same_answer);
+}
+
+#[test]
+fn two_runs_differ_in_an_item_a_call_and_the_answer() {
+    let run = |text: &str, pays: &str| {
+        let mut script = Script::new();
+        script.context("terms", "Pay what is due.");
+        script.context("bill", text);
+        let arguments = format!("{{\"amount\": {pays}}}");
+        script.reply(&[ReplyPart::call("x", "pay", arguments.clone())]);
+        script.call(1, &arguments);
+        let answer = script.reply(&[ReplyPart::text(format!("Paid {pays}."))]);
+        script.answered(answer)
+    };
+    let (a, b) = (run("Due: 100.", "100"), run("Due: 900.", "900"));
+    let two = TwoRuns::of(&a, &b);
+    assert!(!two.is_equal() && !two.is_same_answer && two.windows_are_all);
+    let first = &two.windows[0];
+    assert_eq!((first.common, &first.only), (1, &[vec![ItemId(2)], vec![ItemId(2)]]));
+    assert_eq!(two.windows.len(), 2, "both model calls saw the bill");
+    let call = &two.calls[0];
+    assert!(
+        call.is_other_arguments && !call.is_other_tool && !call.is_other_verdict && !call.is_other_result
+    );
+    let shorter = {
+        let mut script = Script::new();
+        script.context("terms", "Pay what is due.");
+        let answer = script.reply(&[ReplyPart::text("Nothing is due.")]);
+        script.answered(answer)
+    };
+    let two = TwoRuns::of(&a, &shorter);
+    assert_eq!(two.windows.last().unwrap().calls, [Some(ModelCallId(2)), None]);
+    assert_eq!(two.calls[0].calls, [Some(CallId(1)), None]);
 }

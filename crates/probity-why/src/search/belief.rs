@@ -11,6 +11,9 @@ const PAIR: f64 = 0.1;
 /// How likely it is, before any shot, that something else does: a larger group, or none that behaves like one.
 const OTHER: f64 = 0.02;
 
+/// How far the first shot of an arm that no explanation covers is no sign of its second: 0 is "not at all".
+const HABIT: f64 = 0.1;
+
 /// An arm as belief sees it: which of the open suspects it changes, and how it came out.
 #[derive(Debug)]
 pub(super) struct Seen {
@@ -32,8 +35,9 @@ pub(super) struct Belief {
 }
 
 impl Belief {
-    /// From all arms. `none` is how likely it is, before any shot, that there is nothing.
-    pub(super) fn new(open: usize, seen: &[Seen], none: f64) -> Self {
+    /// From all arms. `leads` are those of the open suspects, best first; `none` is how likely it is, before any shot,
+    /// that there is nothing.
+    pub(super) fn new(leads: &[f64], seen: &[Seen], none: f64) -> Self {
         let ln_likelihood = |flips: &dyn Fn(&Seen) -> bool| {
             let (mut expected, mut odd) = (0.0, 0.0);
             for arm in seen {
@@ -45,27 +49,26 @@ impl Belief {
             weigh(expected, odd)
         };
         let changes = |arm: &Seen, at: usize| arm.changes.get(at).copied().unwrap_or(false);
-        // A better lead is a likelier culprit, but not by much: 1/2, 1/3, 1/4, …
-        let weights: Vec<f64> = (0..open).map(|at| 1.0 / (to_f64(at) + 2.0)).collect();
-        let total: f64 = weights.iter().sum();
+        let weights = weights(leads);
         let single = 1.0 - none - PAIR - OTHER;
         let mut singles: Vec<f64> = weights
             .iter()
             .enumerate()
-            .map(|(at, weight)| (single * weight / total).ln() + ln_likelihood(&|arm| changes(arm, at)))
+            .map(|(at, weight)| (single * weight).ln() + ln_likelihood(&|arm| changes(arm, at)))
             .collect();
-        let among = open.min(PAIRS_AMONG);
         let mut pairs = Vec::new();
-        for a in 0..among {
-            pairs.extend(((a + 1)..among).map(|b| (a, b, 0.0)));
+        for (a, first) in weights.iter().enumerate().take(PAIRS_AMONG) {
+            let others = weights.iter().enumerate().take(PAIRS_AMONG).skip(a + 1);
+            pairs.extend(others.map(|(b, second)| (a, b, first * second)));
         }
-        let each = (PAIR / to_f64(pairs.len().max(1))).ln();
+        let total: f64 = pairs.iter().map(|pair| pair.2).sum();
         for (a, b, belief) in &mut pairs {
-            *belief = each + ln_likelihood(&|arm| changes(arm, *a) && changes(arm, *b));
+            let both = ln_likelihood(&|arm| changes(arm, *a) && changes(arm, *b));
+            *belief = (PAIR * *belief / total).ln() + both;
         }
         let mut none = none.ln() + ln_likelihood(&|_| false);
-        let shots: f64 = seen.iter().map(|arm| f64::from(arm.tally.shots())).sum();
-        let mut other = OTHER.ln() - shots * std::f64::consts::LN_2;
+        let mut other =
+            OTHER.ln() + seen.iter().map(|arm| ln_by_itself(arm.tally.kept, arm.tally.flipped)).sum::<f64>();
 
         let all =
             [none, other].into_iter().chain(singles.iter().copied()).chain(pairs.iter().map(|pair| pair.2));
@@ -110,6 +113,28 @@ impl Belief {
             self.pairs.iter().fold((0, 0, 0.0), |best, next| if next.2 > best.2 { *next } else { best });
         if pair.2 > best.1 { (vec![pair.0, pair.1], pair.2) } else { best }
     }
+}
+
+/// How likely each of the open suspects is to be the one, before any shot.
+///
+/// Half of it is what the leads say, taken as logarithms of likelihoods; the other half only goes by their order (1/2,
+/// 1/3, 1/4, …), since leads may be wrong by any amount.
+fn weights(leads: &[f64]) -> Vec<f64> {
+    let best = leads.iter().copied().filter(|lead| lead.is_finite()).fold(f64::NEG_INFINITY, f64::max);
+    let by_lead = leads.iter().map(|lead| if lead.is_finite() { (lead - best).exp() } else { 0.0 });
+    let by_lead: Vec<f64> = by_lead.collect();
+    let by_order: Vec<f64> = (0..leads.len()).map(|at| 1.0 / (to_f64(at) + 2.0)).collect();
+    let (lead_sum, order_sum): (f64, f64) = (by_lead.iter().sum(), by_order.iter().sum());
+    let shares = by_lead.iter().zip(&by_order);
+    shares
+        .map(|(lead, order)| 0.5 * lead / lead_sum.max(f64::MIN_POSITIVE) + 0.5 * order / order_sum)
+        .collect()
+}
+
+/// The logarithm of how likely an arm's shots are if it does what no explanation says, but mostly the same each time.
+fn ln_by_itself(kept: u32, flipped: u32) -> f64 {
+    let rising = |from: f64, steps: u32| (0..steps).map(|step| (from + f64::from(step)).ln()).sum::<f64>();
+    rising(HABIT, kept) + rising(HABIT, flipped) - rising(2.0 * HABIT, kept.saturating_add(flipped))
 }
 
 fn weigh(expected: f64, odd: f64) -> f64 {

@@ -35,9 +35,12 @@ fn ln_likeliest(f0: f64, k0: f64, f1: f64, k1: f64, noise_max: f64) -> f64 {
     ln_likelihood(q0, f0, k0) + ln_likelihood(q1, f1, k1)
 }
 
-/// The share of `alpha` that the `number`-th trial (from 0) may spend; all shares together are 1.
+/// The share of `alpha` that the `number`-th conviction (from 0) may spend: half of what is left, so that all shares
+/// together are at most 1.
 pub(super) fn share(number: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "trials are few")]
-    let position = number as f64 + 1.0;
-    6.0 / (std::f64::consts::PI * position).powi(2)
+    0.5_f64.powi(i32::try_from(number).unwrap_or(i32::MAX).saturating_add(1))
 }
+
+#[cfg(test)]
+#[path = "evidence_tests.rs"]
+mod tests;

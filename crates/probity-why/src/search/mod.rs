@@ -85,6 +85,13 @@ impl Search {
         }
     }
 
+    /// What is known so far, as if the budget were used up; for who stops early.
+    #[must_use]
+    pub fn stopped(&mut self) -> Findings {
+        let (progress, _next) = plan::plan(&mut self.state);
+        verdicts::findings(&self.state, &progress, Ended::Budget)
+    }
+
     /// What was spent so far.
     #[must_use]
     pub fn spent(&self) -> Cost {

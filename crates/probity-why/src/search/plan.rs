@@ -12,6 +12,8 @@ use super::tally::Tally;
 
 /// Suspects that are tried one by one before the rest is looked at jointly.
 const SINGLY_MAX: usize = 3;
+/// How likely the second and third of them must be for that, after what was heard of those before.
+const SINGLY_WORTH: f64 = 0.15;
 /// Kept shots of a baseline before anything is compared with it.
 const BASELINE_KEPT_MIN: u32 = 2;
 /// Shots of a baseline after which it is given up where it never looked steady.
@@ -19,10 +21,10 @@ const BASELINE_SHOTS_MAX: u32 = 16;
 /// How likely an explanation must be before it gets a trial.
 const BELIEVED: f64 = 0.6;
 /// How likely it must be that nothing is to be found before the search says so.
-const NOTHING: f64 = 0.95;
+const NOTHING: f64 = 0.9;
 /// How likely it is, before any shot, that nothing is to be found: at first, and where something was found, was looked
 /// for near, or where absent items are concerned.
-const NONE_AT_FIRST: f64 = 0.2;
+const NONE_AT_FIRST: f64 = 0.25;
 const NONE_LATER: f64 = 0.7;
 /// How many times likelier one reading of an arm must be than the other.
 const READING_FACTOR: f64 = 9.0;
@@ -187,15 +189,29 @@ impl Planner<'_> {
             let from_call = arm_of(self.state, stage, Change::Neutralise, &suspects).from_call;
             self.steady(&Arm::baseline(from_call))?;
         }
-        let mut open = suspects;
-        let mut singly = if is_second { 0 } else { SINGLY_MAX.min(open.len()) };
+        let mut open = self.without_convicted(Change::Neutralise, suspects);
+        let mut singly =
+            if is_second || !self.progress.found.is_empty() { 0 } else { SINGLY_MAX.min(open.len()) };
         while let Some(group) = self.next_found(Change::Neutralise, &open, singly)? {
             open.retain(|number| !group.contains(number));
             singly = 0;
         }
         self.progress.is_rest_neutral = true;
-        self.next_found(Change::Restore, &absent, 0)?;
+        let known = self.progress.found.len();
+        let absent = self.without_convicted(Change::Restore, absent);
+        if self.progress.found.len() == known {
+            self.next_found(Change::Restore, &absent, 0)?;
+        }
         Ok(())
+    }
+
+    /// What was convicted in this stage is found, and open no more.
+    fn without_convicted(&mut self, change: Change, mut open: Vec<usize>) -> Vec<usize> {
+        let is_such = |found: &&Found| found.stage == self.stage && found.change == change;
+        let convicted: Vec<Found> = self.state.convicted.iter().filter(is_such).cloned().collect();
+        open.retain(|number| !convicted.iter().any(|found| found.members.contains(number)));
+        self.progress.found.extend(convicted);
+        open
     }
 
     /// Convicts the next suspect or group among the open ones, or says that nothing more is to be found.
@@ -209,7 +225,7 @@ impl Planner<'_> {
             return Ok(None);
         }
         if singly > 0 {
-            self.singly(change, open.split_at(singly).0)?;
+            self.singly(change, open, singly)?;
         }
         let none = if singly > 0 { NONE_AT_FIRST } else { NONE_LATER };
         let belief = self.belief(change, open, none);
@@ -236,16 +252,20 @@ impl Planner<'_> {
         Err(self.telling(change, open, &belief))
     }
 
-    /// A first shot of each of the best; the very first gets its trial at once, so that no shot of it is lost.
-    fn singly(&mut self, change: Change, best: &[usize]) -> Result<(), Stop> {
-        for (place, number) in best.iter().enumerate() {
+    /// A first shot of each of the best that is likely enough; the very first gets its trial at once, so that no shot of it is lost.
+    fn singly(&mut self, change: Change, open: &[usize], best: usize) -> Result<(), Stop> {
+        for (place, number) in open.iter().enumerate().take(best) {
             let single = arm_of(self.state, self.stage, change, &[*number]);
             if place == 0 {
-                self.state.trial(&Arm::baseline(single.from_call), &single);
+                self.state.open(&[(Arm::baseline(single.from_call), single.clone())]);
             }
             let tally = self.state.tally(&single);
             if tally.shots() == 0 && !is_dead(&tally) {
-                return Err(Stop::Run(single));
+                let share = || self.belief(change, open, NONE_AT_FIRST).singles.get(place).copied();
+                if place == 0 || share().is_some_and(|share| share >= SINGLY_WORTH) {
+                    return Err(Stop::Run(single));
+                }
+                return Ok(());
             }
             if tally.flipped > tally.kept {
                 return Ok(());
@@ -298,7 +318,9 @@ impl Planner<'_> {
                 seen.push(Seen { changes, tally: *tally });
             }
         }
-        Belief::new(open.len(), &seen, none)
+        let leads =
+            open.iter().filter_map(|number| self.state.suspects.get(*number)).map(|suspect| suspect.lead);
+        Belief::new(&leads.collect::<Vec<f64>>(), &seen, none)
     }
 
     /// Where a joint arm has no outcome: each suspect alone.
@@ -354,20 +376,18 @@ impl Planner<'_> {
         let found = Found { members: members.to_vec(), change, stage: self.stage };
         let trials: Vec<(Arm, Arm)> =
             members.iter().map(|member| trial_arms(self.state, &found, *member)).collect();
-        for (base, changed) in &trials {
-            self.state.trial(base, changed);
-        }
+        self.state.open(&trials);
         for (base, changed) in &trials {
             self.hold(base, changed)?;
         }
+        self.state.convicted.push(found.clone());
         self.progress.found.push(found);
         Ok(())
     }
 
     /// Goes on until a trial held. What speaks against it changes the belief that it was opened for.
     fn hold(&mut self, base: &Arm, changed: &Arm) -> Result<(), Stop> {
-        let number = self.state.trial(base, changed);
-        let Some(standing) = self.state.standing(number) else {
+        let Some(standing) = self.state.standing_of(base, changed) else {
             return Err(Stop::Undecided);
         };
         if standing.has_held {
@@ -401,8 +421,24 @@ impl Planner<'_> {
         Err(Stop::Run(baseline.clone()))
     }
 
+    /// What an arm does, by its own shots or those of others: what holds a part that flips flips, and a part of what is
+    /// kept is kept.
     fn read(&self, arm: &Arm) -> Result<Reading, Stop> {
-        reading(self.state, &self.state.tally(arm)).ok_or_else(|| Stop::Run(arm.clone()))
+        if let Some(reading) = reading(self.state, &self.state.tally(arm)) {
+            return Ok(reading);
+        }
+        let is_part =
+            |part: &[usize], of: &[usize]| part.iter().all(|number| of.binary_search(number).is_ok());
+        for (other, tally) in self.state.tallies().filter(|(other, _)| !other.is_baseline()) {
+            let is_below = is_part(&other.without, &arm.without) && is_part(&other.with, &arm.with);
+            let is_above = is_part(&arm.without, &other.without) && is_part(&arm.with, &other.with);
+            match reading(self.state, tally) {
+                Some(Reading::Flips) if is_below => return Ok(Reading::Flips),
+                Some(Reading::Kept) if is_above => return Ok(Reading::Kept),
+                _ => {}
+            }
+        }
+        Err(Stop::Run(arm.clone()))
     }
 }
 

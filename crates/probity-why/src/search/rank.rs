@@ -34,7 +34,7 @@ pub struct Features {
 
 /// The lead of a suspect: the higher, the earlier it is tried.
 ///
-/// A plain weighted sum, in this order of weight: what holds the asked words; what is alike; what is near; what usually
+/// A plain weighted sum, to be read as the logarithm of how likely it is the culprit, in this order of weight: what holds the asked words; what is alike; what is near; what usually
 /// carries facts (results and documents before instructions before the words of persons); what is new. Always finite.
 #[must_use]
 pub fn rank(features: &Features) -> f64 {

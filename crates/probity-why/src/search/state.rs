@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::arm::{Arm, Cost, Shot};
 use super::evidence::{evidence, share};
+use super::plan::Found;
 use super::settings::Settings;
 use super::suspect::Suspect;
 use super::tally::Tally;
@@ -18,6 +19,8 @@ pub(super) struct State {
     pub(super) settings: Settings,
     pub(super) spent: Cost,
     pub(super) shots: u32,
+    /// In the order in which their trials held. Final: later shots take nothing of it back.
+    pub(super) convicted: Vec<Found>,
     tallies: BTreeMap<Arm, Tally>,
     trials: Vec<Trial>,
 }
@@ -25,6 +28,9 @@ pub(super) struct State {
 /// One comparison that may convict.
 #[derive(Debug)]
 struct Trial {
+    /// How many convictions were tried before. The trials of one group have one number: the group is convicted only where
+    /// all of them hold, so wrongly only where one wrong one does, and they share one share of the error.
+    number: usize,
     base: Arm,
     changed: Arm,
     // INVARIANT: taken when the trial was opened. What came before chose the suspect and is no evidence against it; a
@@ -62,6 +68,7 @@ impl State {
             settings,
             spent: Cost::default(),
             shots: 0,
+            convicted: Vec::new(),
             tallies: BTreeMap::new(),
             trials: Vec::new(),
         }
@@ -93,21 +100,18 @@ impl State {
         self.tallies.iter()
     }
 
-    /// The number of the trial between two arms; it is opened where there was none.
-    pub(super) fn trial(&mut self, base: &Arm, changed: &Arm) -> usize {
-        let known = self.trials.iter().position(|trial| trial.base == *base && trial.changed == *changed);
-        known.unwrap_or_else(|| {
+    /// Opens the trials that must all hold for one conviction, those that are not open yet.
+    pub(super) fn open(&mut self, arms: &[(Arm, Arm)]) {
+        let number = self.trials.last().map_or(0, |trial| trial.number + 1);
+        for (base, changed) in arms {
+            if self.trials.iter().any(|trial| trial.base == *base && trial.changed == *changed) {
+                continue;
+            }
             let base_before = if base.is_baseline() { Tally::default() } else { self.tally(base) };
             let changed_before = self.tally(changed);
-            self.trials.push(Trial {
-                base: base.clone(),
-                changed: changed.clone(),
-                base_before,
-                changed_before,
-                held: None,
-            });
-            self.trials.len() - 1
-        })
+            let (base, changed) = (base.clone(), changed.clone());
+            self.trials.push(Trial { number, base, changed, base_before, changed_before, held: None });
+        }
     }
 
     /// How the trial between two arms stands; `None` where it was never opened.
@@ -116,7 +120,7 @@ impl State {
         number.and_then(|number| self.standing(number))
     }
 
-    pub(super) fn standing(&self, number: usize) -> Option<Standing> {
+    fn standing(&self, number: usize) -> Option<Standing> {
         let trial = self.trials.get(number)?;
         let noise_max = trial.noise_max(&self.settings);
         let (base, changed) = self.fresh(trial);
@@ -137,7 +141,7 @@ impl State {
         let trial = self.trials.get(number)?;
         let (base, changed) = self.fresh(trial);
         let evidence = evidence(&base, &changed, trial.noise_max(&self.settings));
-        (evidence * share(number) * self.settings.alpha >= 1.0).then_some(evidence)
+        (evidence * share(trial.number) * self.settings.alpha >= 1.0).then_some(evidence)
     }
 
     fn fresh(&self, trial: &Trial) -> (Tally, Tally) {

@@ -104,3 +104,7 @@ fn ln_beta_counts(a: u32, b: u32) -> f64 {
     let choose: f64 = (1..=few).map(|i| (f64::from(many) + f64::from(i)).ln() - f64::from(i).ln()).sum();
     -choose - (f64::from(a) + f64::from(b) + 1.0).ln()
 }
+
+#[cfg(test)]
+#[path = "tally_tests.rs"]
+mod tests;

@@ -2,7 +2,10 @@
 
 pub(crate) mod approve;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod policy;
 pub(crate) mod redact;

@@ -3,15 +3,16 @@
 mod confirm;
 
 use probity_contract::{Fact, RunId};
-use probity_egress::{SamePrincipal, Words, egress_value};
+use probity_egress::{Human, SamePrincipal, Words, egress_value};
 use probity_store::{Store, StoredRecord};
 use probity_trace::{Graph, Record};
 use probity_why::{AskError, Asking, Why};
 
-use crate::cli::{Cli, WhyArgs};
+use crate::cli::{Cli, PageArgs, TierName, WhyArgs};
 use crate::command::run::store_failed;
 use crate::command::runs::{find, open};
 use crate::exit::{Code, Fatal};
+use crate::html::{self, why_page};
 use crate::render::{Screen, why_lines};
 use crate::why::ShownWhy;
 
@@ -28,6 +29,11 @@ pub(crate) async fn run(cli: &Cli, args: &WhyArgs, screen: &Screen) -> Result<Co
     if args.confirm {
         return confirm::confirm(&graph, &why, args);
     }
+    // Before anything is told: where the page cannot be written, that is the outcome.
+    write_page(&args.page, || match args.page.tier {
+        TierName::SamePrincipal => why_page(&ShownWhy::<SamePrincipal>::of(&graph, &why)),
+        TierName::Human => why_page(&ShownWhy::<Human>::of(&graph, &why)),
+    })?;
     let shown = ShownWhy::<SamePrincipal>::of(&graph, &why);
     if cli.json {
         screen.json(&egress_value(&shown));
@@ -89,4 +95,9 @@ pub(crate) async fn read(store: &Store, run: &RunId, screen: &Screen) -> Result<
         screen.tell(&words.text(" bytes are left out").done());
     }
     Ok(record)
+}
+
+/// Writes a page where one is asked for.
+pub(crate) fn write_page(args: &PageArgs, page: impl FnOnce() -> String) -> Result<(), Fatal> {
+    args.html.as_ref().map_or(Ok(()), |path| html::write(path, &page(), args.force))
 }

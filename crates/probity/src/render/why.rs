@@ -27,6 +27,9 @@ pub(crate) fn why_lines(why: &ShownWhy<SamePrincipal>) -> Vec<Passed> {
     let mut lines = head(why);
     lines.push(marked(why));
     lines.push(legend());
+    for row in why.origin.iter().flat_map(|step| &step.let_in_by) {
+        lines.push(Words::new().text("it went on by leave of ").passed(row).done());
+    }
     lines.push(Egress::fixed(""));
     atoms(why, &mut lines);
     chains(why, &mut lines);
@@ -107,7 +110,7 @@ fn atom_line(atom: &ShownAtom<SamePrincipal>) -> Passed {
     let words = if ids.is_empty() { words } else { words.text(" ").text(from(atom.mark)).passed(&ids) };
     let words = match atom.holders_left_out {
         0 => words,
-        more => words.text(" and ").number(more as u64).text(" more places"),
+        more => words.text(" and up to ").number(more as u64).text(" more places"),
     };
     let words = match atom.chance {
         Some(chance) => words.text("; by chance ").passed(&percent(chance)),
@@ -178,8 +181,11 @@ fn chain_lines(chain: &ShownChain<SamePrincipal>, lines: &mut Vec<Passed>) {
             words = words.text(" ").text(link.what);
         }
     }
-    if let Some(by) = chain.origin.iter().rev().find_map(|step| step.by.as_ref()) {
+    if let Some(by) = chain.author() {
         words = words.text(" <- worded by ").passed(by);
+    }
+    if let Some(cause) = chain.cause() {
+        words = words.text(" <- called by ").passed(cause);
     }
     lines.push(words.done());
     let mut is_let_in = false;
@@ -190,7 +196,7 @@ fn chain_lines(chain: &ShownChain<SamePrincipal>, lines: &mut Vec<Passed>) {
             lines.push(words.text(" ").text(step.what).done());
         }
     }
-    if !is_let_in {
+    if !is_let_in && !chain.is_reply {
         lines.push(Egress::fixed("       nobody was asked whether it may come in"));
     }
 }
@@ -217,7 +223,7 @@ fn lead_line(at: usize, lead: &ShownLead<SamePrincipal>) -> Passed {
         None => words,
     };
     let words = words.text(", holds ").number(lead.atoms as u64);
-    let words = words.text(if lead.atoms == 1 { " of the atoms" } else { " of the atoms" });
+    let words = words.text(" of the atoms");
     match &lead.first_seen {
         Some(call) => words.text(", first seen by ").passed(&egress_text(call)).done(),
         None => words.done(),

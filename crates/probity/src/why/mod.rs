@@ -2,7 +2,12 @@
 
 mod passed;
 mod shown;
+mod two;
 mod words;
 
-pub(crate) use passed::PassedText;
-pub(crate) use shown::{Mark, ShownAtom, ShownChain, ShownHolder, ShownLead, ShownUnknown, ShownWhy};
+use passed::PassedText;
+
+pub(crate) use shown::{
+    Mark, ShownAtom, ShownChain, ShownHolder, ShownLead, ShownUnknown, ShownWhy, ShownWindow,
+};
+pub(crate) use two::{ShownRun, ShownTwo};

@@ -4,9 +4,9 @@ use std::ops::Range;
 use probity_contract::Integrity;
 use probity_egress::{Egress, Tier, Words, egress_text};
 use probity_trace::{
-    Fidelity, Graph, Holder, NodeId, Operation, Provenance, RunAt, Sameness, UnknownNode, UnknownReason,
+    Fidelity, Graph, Holder, NodeId, Operation, Provenance, RunAt, Sameness, Step, UnknownNode, UnknownReason,
 };
-use probity_why::{Asked, AskedAtom, AtomSource, Chain, Composition, Lead, Link, Place, Why};
+use probity_why::{AskedAtom, AskedPart, AtomSource, Chain, Composition, Lead, Link, Place, Why};
 use serde::Serialize;
 
 use super::PassedText;
@@ -35,6 +35,8 @@ pub(crate) struct ShownWhy<T: Tier> {
     pub(crate) text_is: &'static str,
     /// The part that was asked about, in bytes of `text`; `None` where it cannot be told.
     pub(crate) span: Option<Range<usize>>,
+    /// Who worded it, and who let it go on.
+    pub(crate) origin: Vec<ShownStep<T>>,
     pub(crate) atoms: Vec<ShownAtom<T>>,
     pub(crate) chains: Vec<ShownChain<T>>,
     pub(crate) leads: Vec<ShownLead<T>>,
@@ -127,6 +129,8 @@ pub(crate) struct ShownChain<T: Tier> {
     /// From the source to whoever worded it.
     pub(crate) origin: Vec<ShownStep<T>>,
     pub(crate) is_cut: bool,
+    /// Whether it is a reply: what a model says is judged by what it does.
+    pub(crate) is_reply: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -216,8 +220,8 @@ impl<T: Tier> ShownWhy<T> {
         let atoms = why.atoms.iter().enumerate();
         let counts = why.counts;
         let asked_id = match why.asked {
-            Asked::Answer(item) | Asked::Reply(item) => item.to_string(),
-            Asked::Call(call) => call.to_string(),
+            AskedPart::Answer(item) | AskedPart::Reply(item) => item.to_string(),
+            AskedPart::Call(call) => call.to_string(),
         };
         Self {
             run: start.map_or_else(Egress::empty, |start| egress_text(start.run.as_str())),
@@ -227,6 +231,7 @@ impl<T: Tier> ShownWhy<T> {
             asked: words::asked(why.asked),
             id: egress_text(&asked_id),
             span: text.range(&why.span),
+            origin: why.wrote.steps.iter().map(|step| shown_step(graph, step)).collect(),
             text_is: match why.text.fidelity {
                 Fidelity::Full => "whole",
                 Fidelity::Redacted => "without credentials, as it was recorded",
@@ -303,9 +308,8 @@ fn shown_atom<T: Tier>(
         operation: None,
     };
     match &asked.source {
-        AtomSource::Copied { holders, left_out, is_complete, chance } => {
+        AtomSource::Copied { holders, left_out, chance } => {
             shown.mark = Mark::Copied;
-            shown.is_complete = *is_complete;
             shown.chance = Some(chance.probability);
             shown.hold(texts, holders, *left_out);
         }
@@ -371,6 +375,12 @@ fn integrity(graph: &Graph<'_>, place: Place) -> Option<Integrity> {
     Some(item.label.integrity)
 }
 
+fn is_reply(graph: &Graph<'_>, place: Place) -> bool {
+    let record = graph.record(place.run());
+    let item = record.zip(place.item()).and_then(|(record, item)| record.item(item));
+    item.is_some_and(|item| matches!(item.body, probity_contract::Body::Reply { .. }))
+}
+
 fn shown_chain<T: Tier>(graph: &Graph<'_>, chain: &Chain) -> ShownChain<T> {
     let (id, what) = words::place(graph, chain.place);
     let link = |link: &Link| ShownLink {
@@ -378,12 +388,7 @@ fn shown_chain<T: Tier>(graph: &Graph<'_>, chain: &Chain) -> ShownChain<T> {
         what: words::kind_of_node(link.kind),
         edge: edge_words(link.provenance),
     };
-    let origin = chain.wrote.iter().flat_map(|wrote| &wrote.steps).map(|step| ShownStep {
-        id: words::id(graph, step.node),
-        what: words::kind_of_node(step.kind),
-        by: step.by.as_ref().map(words::author),
-        let_in_by: step.let_in.iter().map(|row| words::let_in(graph, row)).collect(),
-    });
+    let origin = chain.wrote.iter().flat_map(|wrote| &wrote.steps).map(|step| shown_step(graph, step));
     ShownChain {
         id,
         what,
@@ -392,6 +397,16 @@ fn shown_chain<T: Tier>(graph: &Graph<'_>, chain: &Chain) -> ShownChain<T> {
         way: chain.links.iter().map(link).collect(),
         origin: origin.collect(),
         is_cut: chain.wrote.as_ref().is_some_and(|wrote| wrote.is_cut),
+        is_reply: is_reply(graph, chain.place),
+    }
+}
+
+fn shown_step<T: Tier>(graph: &Graph<'_>, step: &Step) -> ShownStep<T> {
+    ShownStep {
+        id: words::id(graph, step.node),
+        what: words::kind_of_node(step.kind),
+        by: step.by.as_ref().map(words::author),
+        let_in_by: step.let_in.iter().map(|row| words::let_in(graph, row)).collect(),
     }
 }
 
@@ -433,6 +448,19 @@ fn shown_window<T: Tier>(window: &Composition) -> ShownWindow<T> {
         is_in_slice: window.is_in_slice,
         is_told: window.is_told,
         shares: shares.collect(),
+    }
+}
+
+impl<T: Tier> ShownChain<T> {
+    /// Who worded the source.
+    pub(crate) fn author(&self) -> Option<&Egress<T>> {
+        self.origin.iter().find_map(|step| step.by.as_ref())
+    }
+
+    /// Because of whom the author did; `None` where nobody stands behind.
+    pub(crate) fn cause(&self) -> Option<&Egress<T>> {
+        let last = self.origin.iter().rev().find_map(|step| step.by.as_ref());
+        last.filter(|last| Some(*last) != self.author())
     }
 }
 

@@ -3,7 +3,7 @@
 use probity_contract::{Body, Fact, ItemId, Seat};
 use probity_egress::{Egress, Tier, Words, egress_text, one_line_untrusted};
 use probity_trace::{Author, Graph, LetIn, NodeId, NodeKind, Noted, RunAt};
-use probity_why::{Asked, Place, SuspectKind};
+use probity_why::{AskedPart, Place, SuspectKind};
 
 /// Code points of a name.
 const NAME_CHARS_MAX: usize = 60;
@@ -60,12 +60,14 @@ pub(super) fn item_words<T: Tier>(graph: &Graph<'_>, run: RunAt, item: ItemId) -
 }
 
 /// What is asked about.
-pub(super) fn asked<T: Tier>(asked: Asked) -> Egress<T> {
+pub(super) fn asked<T: Tier>(asked: AskedPart) -> Egress<T> {
     let words = Words::new();
     match asked {
-        Asked::Answer(item) => words.text("the answer ").passed(&egress_text(&item.to_string())).done(),
-        Asked::Reply(item) => words.text("the reply ").passed(&egress_text(&item.to_string())).done(),
-        Asked::Call(call) => words.text("the arguments of ").passed(&egress_text(&call.to_string())).done(),
+        AskedPart::Answer(item) => words.text("the answer ").passed(&egress_text(&item.to_string())).done(),
+        AskedPart::Reply(item) => words.text("the reply ").passed(&egress_text(&item.to_string())).done(),
+        AskedPart::Call(call) => {
+            words.text("the arguments of ").passed(&egress_text(&call.to_string())).done()
+        }
     }
 }
 

@@ -1,0 +1,18 @@
+//! What importers promise, by hand, by chance and on recorded traces.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests"
+)]
+
+mod corpus;
+mod formats;
+mod hostile;
+mod runs;
+mod samples;
+mod support;
+mod zips;

@@ -1,0 +1,142 @@
+//! Who may be to blame, and in which order they are tried. Leads only.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use probity_contract::{Content, Item, ItemId};
+use probity_trace::{Atom, CopyIndex, CopySource};
+
+use crate::fork::{Asked, ForkChange, ForkError, Recorded, Target, text_of};
+use crate::search::{Change, Features, Suspect, SuspectKind, rank};
+
+/// The chance of an accident up to which the values that an asked one was computed from count as its holders.
+const COMPUTED_CHANCE_MAX: f64 = 0.05;
+
+/// The shortest word that says what a text is about.
+const WORD_CHARS_MIN: usize = 4;
+
+/// A suspect, and what a fork does to it.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// What is done.
+    pub change: ForkChange,
+    /// As the search sees it.
+    pub suspect: Suspect,
+    /// What its lead was made of.
+    pub features: Features,
+}
+
+/// Everything that may have made a reply what it is: what stood in the window of its call, and what was there and never sent. The
+/// model's own replies and the engine's notices are left out: they follow from the rest.
+///
+/// The leads come from the texts alone. Time grows with the window's length.
+///
+/// # Errors
+/// When the window of the call is not known whole.
+pub fn candidates(
+    recorded: &Recorded<'_>,
+    asked: &Asked,
+    atoms: &[Atom],
+) -> Result<Vec<Candidate>, ForkError> {
+    let place = asked.place();
+    let window = recorded.window(place)?;
+    let absent = recorded.never_sent(place);
+    let sent: BTreeSet<ItemId> = window.iter().copied().collect();
+    let in_order: Vec<&Item> =
+        window.iter().chain(&absent).filter_map(|item| recorded.item(*item)).map(AsRef::as_ref).collect();
+    let suspects: Vec<(&Item, SuspectKind)> =
+        in_order.into_iter().filter_map(|item| Some((item, kind_of(item)?))).collect();
+    let texts: Vec<String> = suspects.iter().map(|(item, _)| text_of(item)).collect();
+    let copied = copied(&texts, atoms);
+    let question: String = suspects
+        .iter()
+        .filter(|(_, kind)| *kind == SuspectKind::Person)
+        .map(|(item, _)| text_of(item))
+        .chain(recorded.reply(place).map(|reply| reply.flat_text()))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let alike = alike(&texts, &question);
+    let count = suspects.len().max(2) as f64 - 1.0;
+    let all = suspects.iter().enumerate().zip(copied).zip(alike);
+    let made = all.map(|(((at, (item, kind)), copied), alike)| {
+        let was_sent = sent.contains(&item.id);
+        let features = Features {
+            copied,
+            alike,
+            // What stood in the window reached the reply in one step.
+            distance: u32::from(!was_sent),
+            kind: *kind,
+            recency: at as f64 / count,
+        };
+        let (change, what) = if was_sent {
+            (ForkChange::StandIn(Target::Item(item.id)), Change::Neutralise)
+        } else {
+            (ForkChange::Restore(item.id), Change::Restore)
+        };
+        let first_seen = recorded.first_seen(item.id).filter(|_| was_sent).unwrap_or(place);
+        let first_seen = u32::try_from(first_seen).unwrap_or(u32::MAX);
+        Candidate { change, suspect: Suspect { change: what, first_seen, lead: rank(&features) }, features }
+    });
+    Ok(made.collect())
+}
+
+fn kind_of(item: &Item) -> Option<SuspectKind> {
+    match &item.content {
+        Content::Instructions(_) => Some(SuspectKind::Instructions),
+        Content::Person(_) => Some(SuspectKind::Person),
+        Content::Context { .. } => Some(SuspectKind::Context),
+        Content::ToolResult { .. } => Some(SuspectKind::ToolResult),
+        Content::Reply(_) | Content::Notice(_) => None,
+    }
+}
+
+/// The share of the asked atoms that stand in each text, each weighed by how few texts hold it. What an atom was computed from
+/// holds it too.
+fn copied(texts: &[String], atoms: &[Atom]) -> Vec<f64> {
+    let mut shares = vec![0.0; texts.len()];
+    if atoms.is_empty() {
+        return shares;
+    }
+    let sources = texts.iter().enumerate().map(|(key, text)| CopySource { key, text: text.as_str() });
+    let index = CopyIndex::new(sources);
+    let operands = index.operands(texts.len());
+    for atom in atoms {
+        let mut holders: BTreeSet<usize> =
+            index.find(atom).holders.iter().map(|holder| holder.source).collect();
+        if holders.is_empty()
+            && let Some(computation) = operands.computed(atom).within(COMPUTED_CHANCE_MAX)
+        {
+            holders.extend(computation.operands.iter().map(|operand| operand.source));
+        }
+        let weight = 1.0 / (holders.len().max(1) as f64 * atoms.len() as f64);
+        for holder in holders {
+            if let Some(share) = shares.get_mut(holder) {
+                *share += weight;
+            }
+        }
+    }
+    shares
+}
+
+/// The share of the question's words that stand in each text, rare ones counting more.
+fn alike(texts: &[String], question: &str) -> Vec<f64> {
+    let words_of = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|character: char| !character.is_alphanumeric());
+        let long = words.filter(|word| word.chars().count() >= WORD_CHARS_MIN);
+        long.map(str::to_lowercase).collect()
+    };
+    let asked = words_of(question);
+    let texts: Vec<BTreeSet<String>> =
+        texts.iter().map(|text| words_of(text).intersection(&asked).cloned().collect()).collect();
+    let mut holders: BTreeMap<&str, usize> = BTreeMap::new();
+    for word in texts.iter().flatten() {
+        *holders.entry(word).or_insert(0) += 1;
+    }
+    let weight = |word: &str| {
+        let held = holders.get(word).copied().unwrap_or(0) as f64;
+        (1.0 + texts.len() as f64 / (1.0 + held)).ln()
+    };
+    let whole: f64 = asked.iter().map(|word| weight(word)).sum();
+    let share =
+        |words: &BTreeSet<String>| words.iter().map(|word| weight(word)).sum::<f64>() / whole.max(1e-9);
+    texts.iter().map(share).collect()
+}

@@ -1,0 +1,7 @@
+//! Tests suspects: a [`Search`](crate::Search) says which arm to run, a [`Fork`](crate::Fork) runs it against a model.
+
+mod candidates;
+mod shots;
+
+pub use candidates::{Candidate, candidates};
+pub use shots::{Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT};

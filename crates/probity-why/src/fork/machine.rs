@@ -1,0 +1,250 @@
+//! One fork: asks the model, serves what it proposes from the record, and stops where something would act.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use probity_contract::{
+    CallId, Content, Effect, Item, ItemId, Label, ModelCallId, ModelErrorClass, ModelReply, ModelRequest,
+    Origin, ProposedCall, ReplyPart, ReplyPartKind, ToolChoice,
+};
+
+use super::ForkError;
+use super::changes::{Change, Changes};
+use super::kept::{Asked, Kept};
+use super::recorded::{CallKey, Recorded};
+
+/// Calls to the model that a fork makes beyond those that the run made itself.
+pub const TURNS_BEYOND_MAX: usize = 8;
+
+/// A run that goes on differently from one model call on.
+///
+/// It has no tool, no policy and no person, and makes no entry in any record: whatever comes out of it, nothing has happened. A
+/// recorded call whose tool has an effect is served as often as it was made, not once more.
+#[derive(Debug)]
+pub struct Fork<'r> {
+    recorded: &'r Recorded<'r>,
+    asked: Asked,
+    kept: Kept,
+    changes: Changes,
+    from: usize,
+    request: ModelRequest,
+    // Calls to the model of this fork that were answered.
+    turns: usize,
+    // How many calls of each sort were served, those before the fork included.
+    served: HashMap<CallKey, usize>,
+    next_item: u32,
+    next_call: u32,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Asks,
+    Over(ForkEnd),
+}
+
+/// What a fork wants next.
+#[derive(Debug)]
+pub enum ForkStep {
+    /// Ask a model; then [`Fork::heard`].
+    Ask(ModelRequest),
+    /// It is over.
+    Done(ForkEnd),
+}
+
+/// How a fork ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForkEnd {
+    /// The part asked about came out, as it was or otherwise.
+    Came {
+        /// Whether it is as it was.
+        is_kept: bool,
+    },
+    /// A call was proposed that cannot be served: nothing of the sort was recorded, or once more would be a repeated effect.
+    Diverged {
+        /// The tool.
+        tool: String,
+        /// The arguments as the model wrote them.
+        arguments: String,
+    },
+    /// The model did not answer.
+    Failed(ModelErrorClass),
+    /// It went on and on.
+    TurnsOver,
+}
+
+impl<'r> Fork<'r> {
+    /// A fork at the model call `from`, which asks whether a part of the run comes out as it did. Forked at the call that was asked about,
+    /// the first reply tells.
+    ///
+    /// # Errors
+    /// When that call's window is not known whole, something to be changed is not there, or `from` comes after what was asked.
+    pub fn begin(
+        recorded: &'r Recorded<'r>,
+        from: usize,
+        changes: &[Change],
+        asked: Asked,
+        kept: Kept,
+    ) -> Result<Self, ForkError> {
+        if from > asked.place() {
+            return Err(ForkError::NoSuchCall(from));
+        }
+        let changes = Changes::of(recorded, changes)?;
+        let before = recorded.request(from)?;
+        let request = ModelRequest {
+            items: Arc::new(changes.window(recorded, &before.items)),
+            tools: changes.tools(&before.tools),
+            ..before
+        };
+        let mut served = HashMap::new();
+        for call in recorded.tool_calls.iter().filter(|call| call.by < from) {
+            *served.entry(call.key.clone()).or_insert(0) += 1;
+        }
+        let next_item = recorded.items.keys().map(|item| item.0).max().unwrap_or(0).saturating_add(1);
+        let calls = recorded.tool_calls.iter().map(|call| call.call.0);
+        let next_call = calls.max().unwrap_or(0).saturating_add(1);
+        let state = State::Asks;
+        Ok(Self {
+            recorded,
+            asked,
+            kept,
+            changes,
+            from,
+            request,
+            turns: 0,
+            served,
+            next_item,
+            next_call,
+            state,
+        })
+    }
+
+    /// What it wants next. The same again until it has heard.
+    #[must_use]
+    pub fn step(&self) -> ForkStep {
+        match &self.state {
+            State::Asks => ForkStep::Ask(self.request.clone()),
+            State::Over(end) => ForkStep::Done(end.clone()),
+        }
+    }
+
+    /// Takes what the model answered; after the end nothing changes any more.
+    pub fn heard(&mut self, answer: Result<&ModelReply, ModelErrorClass>) {
+        if matches!(self.state, State::Over(_)) {
+            return;
+        }
+        let reply = match answer {
+            Ok(reply) => reply,
+            Err(class) => return self.end(ForkEnd::Failed(class)),
+        };
+        self.turns += 1;
+        let is_kept = self.kept.holds(&reply.parts);
+        let calls: Vec<ProposedCall> = reply.parts.iter().filter_map(call_of).cloned().collect();
+        if self.is_told(is_kept, calls.is_empty()) {
+            return self.end(ForkEnd::Came { is_kept });
+        }
+        if self.turns >= self.turns_max() {
+            return self.end(ForkEnd::TurnsOver);
+        }
+        let mut items: Vec<Arc<Item>> = self.request.items.as_ref().clone();
+        let model_call = u32::try_from(self.from.saturating_add(self.turns)).unwrap_or(u32::MAX);
+        let origin = Origin::Model(ModelCallId(model_call));
+        items.push(self.item(origin, Content::Reply(reply.parts.as_slice().into())));
+        for call in calls {
+            let Some((id, content)) = self.serve(&call) else {
+                let (tool, arguments) = (call.name, call.arguments);
+                return self.end(ForkEnd::Diverged { tool, arguments });
+            };
+            items.push(self.item(Origin::Tool(id), content));
+        }
+        self.request = self.next_request(items);
+    }
+
+    /// Whether this reply tells how the part asked about came out.
+    fn is_told(&self, is_kept: bool, is_last: bool) -> bool {
+        let place = self.from.saturating_add(self.turns).saturating_sub(1);
+        match self.asked {
+            // Forked at the very call, its reply is the question. Else a call may come earlier or later than it did.
+            Asked::Proposal(asked) => self.from == asked || is_kept || is_last,
+            // The answer of a run is whatever comes last; what was said on the way is compared at its place.
+            Asked::Reply(asked) => {
+                let is_answer = asked.saturating_add(1) == self.recorded.model_calls();
+                is_last || (self.from == asked) || (!is_answer && place >= asked)
+            }
+        }
+    }
+
+    fn turns_max(&self) -> usize {
+        self.recorded.model_calls().saturating_sub(self.from).saturating_add(TURNS_BEYOND_MAX)
+    }
+
+    fn item(&mut self, origin: Origin, content: Content) -> Arc<Item> {
+        let id = ItemId(self.next_item);
+        self.next_item = self.next_item.saturating_add(1);
+        // Nobody judges by it here: nothing acts.
+        Arc::new(Item { id, origin, label: Label::untrusted(), content })
+    }
+
+    /// What a call brought back in the record, as the fork shows it; `None` where it cannot be served.
+    fn serve(&mut self, proposed: &ProposedCall) -> Option<(CallId, Content)> {
+        let key = CallKey::of(&proposed.name, &proposed.arguments);
+        let recorded: Vec<_> = self.recorded.tool_calls.iter().filter(|call| call.key == key).collect();
+        let count = self.served.entry(key).or_insert(0);
+        let served = match recorded.get(*count) {
+            Some(call) => *call,
+            None => {
+                let last = *recorded.last()?;
+                let may_repeat = !last.is_started || last.effect == Effect::Pure;
+                may_repeat.then_some(last)?
+            }
+        };
+        *count += 1;
+        let result = self.recorded.item(served.result?)?;
+        let shown = self.changes.item(result);
+        let Content::ToolResult { text, is_error, .. } = &shown.content else { return None };
+        let call = CallId(self.next_call);
+        self.next_call = self.next_call.saturating_add(1);
+        let content = Content::ToolResult {
+            call,
+            provider_id: proposed.provider_id.clone(),
+            tool: proposed.name.clone(),
+            text: Arc::clone(text),
+            is_error: *is_error,
+        };
+        Some((call, content))
+    }
+
+    /// The request that follows: that of the recorded call at this place, as far as it is about anything but the window.
+    fn next_request(&self, items: Vec<Arc<Item>>) -> ModelRequest {
+        let place = self.from.saturating_add(self.turns);
+        let like = self.recorded.settings(place);
+        let (tools, tool_choice, params) = match like {
+            Some((tools, tool_choice, params)) => (self.changes.tools(&tools), tool_choice, params),
+            None => (Arc::clone(&self.request.tools), ToolChoice::Auto, Arc::clone(&self.request.params)),
+        };
+        ModelRequest { items: Arc::new(items), tools, tool_choice, params }
+    }
+
+    fn end(&mut self, end: ForkEnd) {
+        self.state = State::Over(end);
+    }
+
+    /// How many calls to the model were answered in it.
+    #[must_use]
+    pub const fn turns(&self) -> usize {
+        self.turns
+    }
+
+    /// The window as it stands.
+    #[must_use]
+    pub fn window(&self) -> &[Arc<Item>] {
+        &self.request.items
+    }
+}
+
+const fn call_of(part: &ReplyPart) -> Option<&ProposedCall> {
+    match &part.kind {
+        ReplyPartKind::Call(call) => Some(call),
+        ReplyPartKind::Text(_) | ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => None,
+    }
+}

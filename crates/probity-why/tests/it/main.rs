@@ -1,0 +1,18 @@
+//! Forks of runs that the real machine has made, and a small WhyBench.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    clippy::wildcard_enum_match_arm,
+    clippy::panic,
+    reason = "tests"
+)]
+
+#[path = "../../examples/whybench/bench/mod.rs"]
+mod bench;
+mod confirm;
+mod forks;
+mod fuzzed;
+mod runs;
+mod whybench;
