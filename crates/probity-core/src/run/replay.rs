@@ -60,23 +60,33 @@ pub fn replay(lines: &[Emission]) -> Result<Vec<Emission>, ReplayError> {
     // A record does not say how much the model reads of a denial; one of two it is.
     let mut differs = ReplayError::Differs { seq: 0 };
     for detail in [DenialDetail::Reason, DenialDetail::Code] {
-        match Player::new(&told, detail)?.play() {
-            Ok(written) if written == lines => return Ok(written),
-            Ok(written) => differs = first_difference(lines, &written),
+        let mut player = Player::new(&told, detail, None)?;
+        match player.play() {
+            Ok(()) => return Ok(player.written),
             Err(error) => differs = error,
+        }
+        // Nor does it say between which two steps a cancellation came; it was shortly before what nothing else explains.
+        for tick in told
+            .is_cancelled()
+            .then(|| player.tick.saturating_sub(CANCEL_TICKS_MAX)..=player.tick)
+            .into_iter()
+            .flatten()
+        {
+            let mut player = Player::new(&told, detail, Some(tick))?;
+            if player.play().is_ok() {
+                return Ok(player.written);
+            }
         }
     }
     Err(differs)
 }
 
-fn first_difference(lines: &[Emission], written: &[Emission]) -> ReplayError {
-    let same = lines.iter().zip(written).take_while(|(one, other)| one == other).count();
-    let entries = lines.iter().take(same).filter(|line| matches!(line, Emission::Entry(_))).count();
-    ReplayError::Differs { seq: entries as u64 }
-}
+/// Steps of the machine between a cancellation and the first entry that shows it.
+const CANCEL_TICKS_MAX: usize = 32;
 
 /// What a record tells.
 struct Told<'l> {
+    lines: &'l [Emission],
     entries: Vec<&'l Entry>,
     parts: HashMap<PartId, &'l str>,
     started: &'l RunStarted,
@@ -105,7 +115,12 @@ impl<'l> Told<'l> {
         if started.content != ContentSetting::Full {
             return Err(ReplayError::TextNotKept);
         }
-        Ok(Self { entries, parts, started })
+        Ok(Self { lines, entries, parts, started })
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let last = self.entries.last().map(|entry| &entry.fact);
+        matches!(last, Some(Fact::Ended { ending: Ending::Cancelled, .. }))
     }
 
     fn text(&self, part: PartId) -> Result<&'l str, ReplayError> {
@@ -221,23 +236,32 @@ struct Player<'t> {
     entries: usize,
     owed: Vec<Owed>,
     redeemer: MemoryRedeemer,
-    is_cancelled: bool,
+    // Steps and outcomes so far, and before which of them the task is cancelled.
+    tick: usize,
+    cancel_at: Option<usize>,
 }
 
 impl<'t> Player<'t> {
-    fn new(told: &'t Told<'t>, detail: DenialDetail) -> Result<Self, ReplayError> {
+    fn new(told: &'t Told<'t>, detail: DenialDetail, cancel_at: Option<usize>) -> Result<Self, ReplayError> {
         let run = Run::new(told.spec(detail)?)?;
         let (written, owed, redeemer) = (Vec::new(), Vec::new(), MemoryRedeemer::new());
-        Ok(Self { told, run, written, entries: 0, owed, redeemer, is_cancelled: false })
+        Ok(Self { told, run, written, entries: 0, owed, redeemer, tick: 0, cancel_at })
     }
 
-    fn play(mut self) -> Result<Vec<Emission>, ReplayError> {
+    /// Plays until the record or the run ends; what is written is the record's own beginning all the while.
+    fn play(&mut self) -> Result<(), ReplayError> {
         let mut refused_at = None;
         loop {
+            if self.cancel_at == Some(self.tick) {
+                let at = usize::try_from(self.run.state.ledger.entries()).unwrap_or(usize::MAX);
+                let next = self.told.entries.get(at).ok_or_else(|| self.differs())?;
+                self.run.feed(next.at_ms, Outcome::Cancelled).map_err(|_| self.differs())?;
+            }
+            self.tick = self.tick.saturating_add(1);
             match self.run.next() {
                 None => {
                     // A record that broke off ends where it ends.
-                    let Some(next) = self.told.entries.get(self.entries).copied() else { break };
+                    let Some(next) = self.told.entries.get(self.entries).copied() else { return Ok(()) };
                     // An answer that nobody waits for is refused and written down all the same; anything else is not.
                     if refused_at == Some(self.entries) {
                         return Err(self.differs());
@@ -246,14 +270,11 @@ impl<'t> Player<'t> {
                     refused_at = self.feed(next.at_ms, outcome).is_err().then_some(self.entries);
                     self.feed_what_came_at_once();
                 }
-                Some(Step::Done(_)) => break,
+                Some(Step::Done(_)) if self.written.len() == self.told.lines.len() => return Ok(()),
+                Some(Step::Done(_)) => return Err(self.differs()),
                 Some(step) => self.carry_out(step)?,
             }
-            if self.entries > self.told.entries.len() {
-                break;
-            }
         }
-        Ok(self.written)
     }
 
     fn differs(&self) -> ReplayError {
@@ -289,8 +310,15 @@ impl<'t> Player<'t> {
     fn carry_out(&mut self, step: Step) -> Result<(), ReplayError> {
         match step {
             Step::Record { lines, .. } => {
-                self.entries += lines.iter().filter(|line| matches!(line, Emission::Entry(_))).count();
-                self.written.extend(lines);
+                for line in lines {
+                    // A record that broke off may end between two lines of one hand-over.
+                    let Some(told) = self.told.lines.get(self.written.len()) else { break };
+                    if *told != line {
+                        return Err(self.differs());
+                    }
+                    self.entries += usize::from(matches!(line, Emission::Entry(_)));
+                    self.written.push(line);
+                }
             }
             Step::CallModel { call, .. } => self.owed.push(Owed::Model(call)),
             Step::Resolve { call, .. } => self.owed.push(Owed::Touches(call)),
@@ -367,20 +395,7 @@ impl<'t> Player<'t> {
             }),
             _ => None,
         };
-        match made {
-            Some(outcome) => Ok(Next::Outcome(outcome)),
-            // What nothing else explains is what a cancellation leaves behind.
-            None if !self.is_cancelled && self.is_cancelled_at_last() => {
-                self.is_cancelled = true;
-                Ok(Next::Outcome(Outcome::Cancelled))
-            }
-            None => Err(self.differs()),
-        }
-    }
-
-    fn is_cancelled_at_last(&self) -> bool {
-        let last = self.told.entries.last().map(|entry| &entry.fact);
-        matches!(last, Some(Fact::Ended { ending: Ending::Cancelled, .. }))
+        made.map(Next::Outcome).ok_or_else(|| self.differs())
     }
 
     fn resolved(&mut self, call: CallId, touches: Option<Touches>) -> Option<Outcome> {
