@@ -1,6 +1,7 @@
-use probity_contract::{ContentSetting, Entry, Fact, ModelName, PrincipalId, RECORD_VERSION, RunId};
+use probity_contract::{ContentSetting, Entry, Fact, ModelName, PartId, PrincipalId, RECORD_VERSION, RunId};
 use serde::Deserialize;
 
+use crate::facts::parts_of;
 use crate::frame::Frame;
 use crate::record::RecordErrorKind;
 
@@ -15,6 +16,17 @@ pub struct Line {
     pub offset: u64,
     /// What happened.
     pub fact: Noted,
+}
+
+impl Line {
+    /// The texts that the entry refers to, in the order in which it names them; of an entry that is not understood, none.
+    #[must_use]
+    pub fn texts(&self) -> &[PartId] {
+        match &self.fact {
+            Noted::Known(fact) => parts_of(fact),
+            Noted::Opaque { .. } => &[],
+        }
+    }
 }
 
 /// A fact, or what a later writer wrote in its place.

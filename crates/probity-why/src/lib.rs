@@ -2,6 +2,7 @@
 
 mod confirm;
 mod fork;
+mod report;
 mod search;
 
 pub use confirm::{Candidate, Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT, candidates};
@@ -11,6 +12,11 @@ pub use fork::{
     TURNS_BEYOND_MAX, Target, stand_in, text_of,
 };
 
+pub use report::{
+    AskError, AskedAtom, AskedPart, Asking, AtomSource, CallPair, Chain, Composition, Counts,
+    DIFFERENCES_TOLD_MAX, LEADS_MAX, Lead, Link, Place, Share, TwoRuns, UNKNOWN_MAX, WINDOW_ITEMS_MAX, Why,
+    WindowPair,
+};
 pub use search::{
     Arm, BUDGET_MICRODOLLARS, BUDGET_MODEL_CALLS, Change, Cost, Ended, Estimate, Features, Findings,
     Interval, Next, Outcome, Reach, SUSPECTS_MAX, Search, SearchError, Settings, Shot, Suspect, SuspectKind,

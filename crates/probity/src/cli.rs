@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use probity_contract::ContentSetting;
+use probity_contract::{CallId, ContentSetting};
 
 use crate::exit::CODES_HELP;
 
@@ -39,6 +39,14 @@ pub(crate) enum Command {
     /// Look at the records of runs
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// Say where an answer, or the arguments of a call, came from
+    Why(WhyArgs),
+    /// Say where two runs first differ, and what differs then
+    Diff(DiffArgs),
+    /// Write a run out for other programs
+    Export(ExportArgs),
+    /// Read traces of other frameworks into the store, as runs
+    Import(ImportArgs),
     /// Check a task's policies, and ask them about a call
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -95,7 +103,7 @@ Examples:
   probity redact --in-place --report found.jsonl logs/*.log";
 
 /// A tier by name.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TierName {
     /// Credentials
     SamePrincipal,
@@ -311,9 +319,177 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The run's id, or its first characters
+    /// The run's id, or its first characters; `last` is the newest
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
+}
+
+/// From the record alone, without a model: each number, date, name or id of the answer with its source, how that source reached
+/// the answer, who let it in, what to look at first, and what is not known.
+#[derive(Debug, Args)]
+#[command(after_help = WHY_HELP)]
+pub(crate) struct WhyArgs {
+    /// The run's id, or its first characters; `last` is the newest
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Ask about these words of the answer, or of the last reply that says them
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["call", "pointer"])]
+    pub(crate) text: Option<String>,
+    /// Ask about the arguments of a call: c1, c2 …
+    #[arg(long, value_name = "CALL")]
+    pub(crate) call: Option<CallId>,
+    /// Ask about one value, by a JSON pointer: of the answer, or of the arguments with --call
+    #[arg(long, value_name = "POINTER")]
+    pub(crate) pointer: Option<String>,
+    /// Test the leads: fork the run without each suspect and see whether the answer changes
+    #[arg(long)]
+    pub(crate) confirm: bool,
+    /// With --confirm: how likely any suspect that makes no difference may be called necessary at most
+    #[arg(long, value_name = "A", requires = "confirm", default_value_t = 0.05, value_parser = probability)]
+    pub(crate) alpha: f64,
+    /// With --confirm: model calls at most, or US dollars with a $ before them
+    #[arg(long, value_name = "N|$N", requires = "confirm")]
+    pub(crate) budget: Option<Budget>,
+    /// With --confirm: the model that answers in forks [default: that of the run]
+    #[arg(long, value_name = "PROVIDER/NAME", requires = "confirm")]
+    pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+}
+
+const WHY_HELP: &str = "\
+How things are known is said everywhere:
+  exact     the run wrote it down, or the very bytes are there
+  inferred  it was rebuilt from equal content, as in every imported trace
+  tested    a counterfactual held; only --confirm says this
+  lead      a rank, and no verdict
+
+Examples:
+  probity why last
+  probity why 01h455 --text \"5,000.00 EUR\"
+  probity why 01h455 --call c3 --pointer /amount
+  probity why last --html why.html";
+
+/// Runs are laid side by side by what happened, not by when or under which id.
+#[derive(Debug, Args)]
+#[command(after_help = DIFF_HELP)]
+pub(crate) struct DiffArgs {
+    /// The one run: its id, its first characters, or `last`
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// The other
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+}
+
+const DIFF_HELP: &str = "\
+Exit codes of this command:
+    0  the runs do not differ
+    1  they do
+    6  a record could not be read
+    7  no such run
+
+Example:
+  probity diff 01h455 last";
+
+/// Every text passes the credential pass on its way out, whatever the form.
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_HELP)]
+pub(crate) struct ExportArgs {
+    /// The run's id, or its first characters; `last` is the newest
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// In which form
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExportFormat::Record)]
+    pub(crate) format: ExportFormat,
+    /// Who will read it: human also removes every URL and every absolute path
+    #[arg(long, value_enum, value_name = "TIER", default_value_t = TierName::SamePrincipal)]
+    pub(crate) tier: TierName,
+}
+
+/// The form of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// The record: each text and each fact as a line of JSON, in order. Texts keep the digests of what was recorded
+    Record,
+    /// The conversation as one JSON list of chat messages with roles, tool_calls and tool_call_id
+    Messages,
+}
+
+const EXPORT_HELP: &str = "\
+An export leaves out what its form has no place for: messages tell nothing of policies, labels and
+windows. With --json, messages stand under a member of this name, and lines under `lines`.
+
+Examples:
+  probity export last > run.jsonl
+  probity export last --format messages --tier human";
+
+/// A trace becomes a run like any other: `runs show`, `why` and `diff` work on it. What hangs on what is inferred from equal
+/// content, and every view says so. An id is made from the file, so the same file is imported once.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_HELP)]
+pub(crate) struct ImportArgs {
+    /// The files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// What they are; auto looks at their content
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    pub(crate) format: String,
+}
+
+const IMPORT_HELP: &str = "\
+Formats: spans (OpenTelemetry GenAI, OpenInference, Vercel AI SDK), langfuse, claude-code, codex,
+messages, swe-agent, openhands, inspect, atif, who-and-when, vcr, tau-bench
+
+A file that is cut off or wrong is refused with the line or place; nothing of it is imported.
+
+Examples:
+  probity import trace.json
+  probity import --format claude-code session.jsonl";
+
+/// A page in one file, beside what is printed.
+#[derive(Debug, Args)]
+pub(crate) struct PageArgs {
+    /// Write it as one HTML file, too: no script, nothing is loaded from elsewhere
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Who will read the file: human removes every URL and every absolute path, too
+    #[arg(long, value_enum, value_name = "TIER", default_value_t = TierName::Human, requires = "html")]
+    pub(crate) tier: TierName,
+    /// Replace the file where there is one
+    #[arg(long, requires = "html")]
+    pub(crate) force: bool,
+}
+
+/// What a search may cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Budget {
+    /// So many model calls.
+    Calls(u32),
+    /// So many US dollars.
+    Dollars(f64),
+}
+
+impl std::str::FromStr for Budget {
+    type Err = &'static str;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = "a number of model calls, or dollars such as $0.50";
+        match text.strip_prefix('$') {
+            Some(dollars) => {
+                let dollars =
+                    dollars.parse().ok().filter(|dollars: &f64| dollars.is_finite() && *dollars > 0.0);
+                dollars.map(Self::Dollars).ok_or(error)
+            }
+            None => text.parse().map(Self::Calls).map_err(|_| error),
+        }
+    }
+}
+
+fn probability(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
+    number.ok_or("a number between 0 and 1")
 }
 
 #[derive(Debug, Subcommand)]

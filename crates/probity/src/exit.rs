@@ -13,7 +13,7 @@ pub(crate) enum Code {
     Ok = 0,
     /// The run ended without an answer: the model refused, or a part of the program failed. Of
     /// `redact --check`: something would be redacted. Of `policy explain`: the call would be denied. Of `policy test`: a
-    /// case is not as expected.
+    /// case is not as expected. Of `diff`: the runs differ.
     Failed = 1,
     /// The command line, a rule, the task file or a file it names is wrong.
     Usage = 2,
@@ -44,7 +44,7 @@ pub(crate) const CODES_HELP: &str = "\
 Exit codes:
     0  answered, or done
     1  ended without an answer; `redact --check` found something; `policy explain`: denied;
-       `policy test`: a case is not as expected
+       `policy test`: a case is not as expected; `diff`: the runs differ
     2  the command line, a rule, the task file or a file it names is wrong
     3  something that the task needs is missing: a key, a root, a sandbox
     4  a limit was reached; the answer is partial or missing

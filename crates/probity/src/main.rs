@@ -3,6 +3,7 @@
 mod cli;
 mod command;
 mod exit;
+mod html;
 mod interceptors;
 mod interrupt;
 mod keeping;
@@ -13,6 +14,7 @@ mod policies;
 mod render;
 mod settings;
 mod task_file;
+mod why;
 mod wire;
 
 use std::process::ExitCode;
@@ -89,6 +91,10 @@ async fn dispatch(cli: &Cli, screen: &Arc<Screen>) -> Result<Code, Fatal> {
         Command::Demo => command::demo::run(cli, Arc::clone(screen)).await,
         Command::Runs(RunsCommand::List(args)) => command::runs::list(cli, args, screen).await,
         Command::Runs(RunsCommand::Show(args)) => command::runs::show(cli, args, screen).await,
+        Command::Why(args) => command::why::run(cli, args, screen).await,
+        Command::Diff(args) => command::diff::run(cli, args, screen).await,
+        Command::Export(args) => command::export::run(cli, args, screen).await,
+        Command::Import(args) => command::import::run(cli, args, screen).await,
         Command::Policy(PolicyCommand::Check(args)) => command::policy::check(cli, args, screen),
         Command::Policy(PolicyCommand::Test(args)) => command::policy::test(cli, args, screen),
         Command::Policy(PolicyCommand::Trust(args)) => command::policy::trust(cli, args, screen),

@@ -2,10 +2,14 @@
 
 pub(crate) mod approve;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod policy;
 pub(crate) mod redact;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod why;

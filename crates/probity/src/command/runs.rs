@@ -16,11 +16,14 @@ use crate::settings;
 
 type Passed = Egress<SamePrincipal>;
 
+/// What the newest run can be called. No id begins like this: `l` is no character of one.
+const LAST: &str = "last";
+
 /// Code points of a title in a list.
 const TITLE_CHARS_MAX: usize = 60;
 
 /// The store, or `None` where nothing was ever stored.
-async fn open(cli: &Cli, screen: &Screen) -> Result<Option<Store>, Fatal> {
+pub(crate) async fn open(cli: &Cli, screen: &Screen) -> Result<Option<Store>, Fatal> {
     let dir = settings::data_dir(cli.data_dir.clone())?;
     if matches!(dir.try_exists(), Ok(false)) {
         return Ok(None);
@@ -52,8 +55,17 @@ pub(crate) async fn list(cli: &Cli, args: &ListArgs, screen: &Screen) -> Result<
     Ok(Code::Ok)
 }
 
-async fn find<'a>(store: Option<&'a Store>, prefix: &str) -> Result<(&'a Store, RunId), Fatal> {
+/// The run that is called, or begins like, this; `last` is the newest.
+pub(crate) async fn find<'a>(store: Option<&'a Store>, prefix: &str) -> Result<(&'a Store, RunId), Fatal> {
     let store = store.ok_or_else(|| not_found(&StoreError::NotFound(prefix.to_owned())))?;
+    if prefix == LAST {
+        let filter = ListFilter { limit: 1, before: None };
+        let listing = store.list(filter).await.map_err(|error| store_failed(&error))?;
+        let newest = listing.rows.into_iter().next().map(|row| row.run);
+        return newest
+            .map(|run| (store, run))
+            .ok_or_else(|| not_found(&StoreError::NotFound(prefix.to_owned())));
+    }
     let run = store.find(prefix).await.map_err(|error| not_found(&error))?;
     Ok((store, run))
 }

@@ -91,6 +91,18 @@ impl Screen {
         });
     }
 
+    /// Writes a value to standard output as one line of JSON, which holds every character of it, those that are hard to see
+    /// by their numbers.
+    pub(crate) fn json_line(&self, value: &EgressValue<SamePrincipal>) {
+        self.with(|state| {
+            state.break_out();
+            let mut value = value.as_value().clone();
+            value.sort_all_objects();
+            let text = serde_json::to_string(&value).unwrap_or_else(|_| "null".to_owned());
+            write_out(&format!("{}\n", in_numbers(&text)));
+        });
+    }
+
     /// Tells something beside the result, on standard error.
     pub(crate) fn tell(&self, text: &Egress<SamePrincipal>) {
         self.with(|state| {
@@ -262,6 +274,21 @@ fn write_err(text: &str) {
 fn inert(text: &str) -> String {
     let kept = |c: &char| matches!(c, '\n' | '\t' | '\u{200c}' | '\u{200d}') || !is_hard_to_see(*c);
     text.chars().filter(kept).collect()
+}
+
+/// JSON in which what is hard to see stands as `\u` and its number. Outside of strings JSON has nothing of the kind.
+fn in_numbers(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_hard_to_see(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            text.push(character);
+        }
+    }
+    text
 }
 
 #[cfg(test)]

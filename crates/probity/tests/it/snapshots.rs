@@ -69,7 +69,10 @@ fn call_of(line: &str) -> Option<u32> {
 fn help_is_complete() {
     let cli = Cli::new();
     check("help", &cli, &["--help"]);
-    for command in ["run", "resume", "approve", "key", "demo", "doctor", "policy", "redact", "runs"] {
+    for command in [
+        "run", "resume", "approve", "key", "demo", "doctor", "policy", "redact", "runs", "why", "diff", "export",
+        "import",
+    ] {
         check(&format!("help_{command}"), &cli, &[command, "--help"]);
     }
     for command in ["list", "show"] {

@@ -1,0 +1,103 @@
+//! `probity why`: where an answer, or a part of a run, came from.
+
+mod confirm;
+
+use probity_contract::{Fact, RunId};
+use probity_egress::{Human, SamePrincipal, Words, egress_value};
+use probity_store::{Store, StoredRecord};
+use probity_trace::{Graph, Record};
+use probity_why::{AskError, Asking, Why};
+
+use crate::cli::{Cli, PageArgs, TierName, WhyArgs};
+use crate::command::run::store_failed;
+use crate::command::runs::{find, open};
+use crate::exit::{Code, Fatal};
+use crate::html::{self, why_page};
+use crate::render::{Screen, why_lines};
+use crate::why::ShownWhy;
+
+/// Tasks that were started by calls whose records are read beside that of the run.
+const CHILDREN_MAX: usize = 64;
+
+pub(crate) async fn run(cli: &Cli, args: &WhyArgs, screen: &Screen) -> Result<Code, Fatal> {
+    let store = open(cli, screen).await?;
+    let (store, run) = find(store.as_ref(), &args.run).await?;
+    let records = family(store, &run, screen).await?;
+    let records: Vec<&Record> = records.iter().collect();
+    let graph = Graph::of(&records);
+    let why = Why::of(&graph, &asking(args)).map_err(|error| failed(&error))?;
+    if args.confirm {
+        return confirm::confirm(&graph, &why, args);
+    }
+    // Before anything is told: where the page cannot be written, that is the outcome.
+    write_page(&args.page, || match args.page.tier {
+        TierName::SamePrincipal => why_page(&ShownWhy::<SamePrincipal>::of(&graph, &why)),
+        TierName::Human => why_page(&ShownWhy::<Human>::of(&graph, &why)),
+    })?;
+    let shown = ShownWhy::<SamePrincipal>::of(&graph, &why);
+    if cli.json {
+        screen.json(&egress_value(&shown));
+    } else {
+        why_lines(&shown).iter().for_each(|line| screen.out(line));
+    }
+    Ok(Code::Ok)
+}
+
+fn asking(args: &WhyArgs) -> Asking {
+    match (&args.text, args.call, &args.pointer) {
+        (Some(text), _, _) => Asking::Text(text.clone()),
+        (None, Some(call), Some(pointer)) => Asking::CallPointer(call, pointer.clone()),
+        (None, Some(call), None) => Asking::Call(call),
+        (None, None, Some(pointer)) => Asking::Pointer(pointer.clone()),
+        (None, None, None) => Asking::Answer,
+    }
+}
+
+fn failed(error: &AskError) -> Fatal {
+    let code = match error {
+        AskError::Empty | AskError::NoAnswer => Code::Failed,
+        AskError::NotSaid | AskError::NoCall(_) | AskError::NoValue => Code::Usage,
+    };
+    Fatal::of(code, error).hint(error.hint())
+}
+
+/// The record of a run, and those of the tasks that its calls have started, as far as they are there.
+async fn family(store: &Store, run: &RunId, screen: &Screen) -> Result<Vec<Record>, Fatal> {
+    let mut records = vec![read(store, run, screen).await?];
+    let mut at = 0;
+    while let Some(record) = records.get(at) {
+        let children: Vec<RunId> = record
+            .facts()
+            .filter_map(|(_, fact)| match fact {
+                Fact::ChildEnded { run, .. } => Some(run.clone()),
+                _ => None,
+            })
+            .collect();
+        for child in children {
+            if records.len() > CHILDREN_MAX {
+                break;
+            }
+            // One that is gone, or cannot be read, is an unknown node of the graph.
+            if let Ok(stored) = store.read(&child).await {
+                records.push(stored.record);
+            }
+        }
+        at += 1;
+    }
+    Ok(records)
+}
+
+/// The record of a run. What was cut off at its end is said.
+pub(crate) async fn read(store: &Store, run: &RunId, screen: &Screen) -> Result<Record, Fatal> {
+    let StoredRecord { record, notice, .. } = store.read(run).await.map_err(|error| store_failed(&error))?;
+    if let Some(torn) = notice {
+        let words = Words::<SamePrincipal>::new().text("the last write broke off; ").number(torn.bytes_cut);
+        screen.tell(&words.text(" bytes are left out").done());
+    }
+    Ok(record)
+}
+
+/// Writes a page where one is asked for.
+pub(crate) fn write_page(args: &PageArgs, page: impl FnOnce() -> String) -> Result<(), Fatal> {
+    args.html.as_ref().map_or(Ok(()), |path| html::write(path, &page(), args.force))
+}
