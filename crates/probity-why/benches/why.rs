@@ -102,7 +102,7 @@ fn record() -> Vec<u8> {
         writer.fact(Fact::ModelReplied {
             call,
             item: ItemId(items),
-            stop: Stop::End,
+            stop: Stop::EndTurn,
             usage: Usage::default(),
             model: None,
             response_id: None,

@@ -99,7 +99,7 @@ impl Script {
         self.fact(Fact::ModelReplied {
             call,
             item,
-            stop: Stop::End,
+            stop: Stop::EndTurn,
             usage: Usage::default(),
             model: None,
             response_id: None,

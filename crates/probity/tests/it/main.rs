@@ -27,3 +27,4 @@ mod scenarios;
 mod server;
 mod snapshots;
 mod terminal;
+mod why;

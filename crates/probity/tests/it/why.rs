@@ -1,0 +1,248 @@
+//! `why`, `diff`, `export` and `import`: what they say of runs, word for word, and what must not come out of them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use probity_testkit::fake_token;
+use serde_json::Value;
+
+use crate::cli::Cli;
+use crate::snapshots::check;
+
+/// A run whose answer adds two figures of a bill, copies one, and makes one up.
+fn billed(cli: &Cli, vat: &str) -> String {
+    cli.file(
+        "m.toml",
+        "[[rule]]\nname = 'say'\nwhen = [{ kind = 'context', name = 'bill', match = 'VAT (?<vat>[\\d.]+)' }]\n\
+         text = 'Bill B-7731 comes to 2449.99 EUR, {vat} EUR of them VAT; see ZX-5512.'\n",
+    );
+    cli.file("bill.txt", format!("Bill B-7731\nnet 2058.81 EUR\nVAT {vat} EUR\n"));
+    let done =
+        cli.run(&["run", "What is due?", "--model", "rules/m.toml", "--context", "bill=bill.txt", "--json"]);
+    done.json()["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn why_of_an_answer_a_call_and_a_piece() {
+    let cli = Cli::new();
+    billed(&cli, "391.18");
+    check("why", &cli, &["why", "last"]);
+    check("why_text", &cli, &["why", "last", "--text", "391.18 EUR"]);
+    check("why_not_said", &cli, &["why", "last", "--text", "nobody said so"]);
+    check("why_no_call", &cli, &["why", "last", "--call", "c7"]);
+    check("why_json", &cli, &["why", "last", "--json"]);
+    check("why_confirm", &cli, &["why", "last", "--confirm", "--budget", "$0.50"]);
+}
+
+#[test]
+fn why_of_the_demo() {
+    let cli = Cli::new();
+    cli.run(&["demo"]);
+    check("why_demo", &cli, &["why", "last"]);
+    check("why_demo_call", &cli, &["why", "last", "--call", "c5", "--pointer", "/account"]);
+    let calls = cli.run(&["why", "last", "--call", "c5", "--json"]).json();
+    let marks: Vec<&Value> = calls["atoms"].as_array().unwrap().iter().map(|atom| &atom["mark"]).collect();
+    assert_eq!(marks, ["copied"; 4]);
+}
+
+#[test]
+fn diff_of_two_runs() {
+    let cli = Cli::new();
+    let (a, b) = (billed(&cli, "391.18"), billed(&cli, "12.50"));
+    check("diff", &cli, &["diff", &a, &b]);
+    check("diff_of_itself", &cli, &["diff", &a, &a]);
+    let two = cli.run(&["diff", &a, &b, "--json"]).json();
+    assert_eq!(two["is_equal"], false);
+    assert_eq!(two["windows"][0]["only"][0].as_array().unwrap().len(), 1, "{two}");
+    let done = cli.run(&["diff", &a, &b, "--html", "two.html"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    is_sound(&fs::read_to_string(cli.work().join("two.html")).unwrap());
+}
+
+#[test]
+fn an_export_is_the_record_or_the_conversation() {
+    let cli = Cli::new();
+    billed(&cli, "391.18");
+    let done = cli.run(&["export", "last"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let entries = lines.iter().filter(|line| line["entry"].is_object()).count();
+    assert_eq!(entries, cli.record().lines().len());
+    for line in &lines {
+        // Each is a line of a record as this program reads it.
+        let _emission: probity_contract::Emission = serde_json::from_value(line.clone()).unwrap();
+    }
+    check("export_messages", &cli, &["export", "last", "--format", "messages"]);
+    let all = cli.run(&["export", "last", "--json"]).json();
+    assert_eq!(all["lines"].as_array().unwrap().len(), lines.len());
+}
+
+#[test]
+fn what_is_exported_as_messages_is_imported_again() {
+    let cli = Cli::new();
+    billed(&cli, "391.18");
+    let done = cli.run(&["export", "last", "--format", "messages"]);
+    cli.file("messages.json", &done.out);
+    let imported = cli.run(&["import", "messages.json", "--format", "messages", "--json"]).json();
+    let run = imported["runs"][0]["run"].as_str().unwrap().to_owned();
+    let why = cli.run(&["why", &run, "--json"]).json();
+    let text = why["text"].as_str().unwrap();
+    assert!(text.starts_with("Bill B-7731 comes to 2449.99 EUR"), "{why}");
+    let edges: Vec<&Value> = why["chains"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|chain| chain["way"].as_array().unwrap())
+        .map(|link| &link["edge"])
+        .collect();
+    assert!(edges.len() > 2 && edges.iter().skip(1).any(|edge| *edge == "inferred"), "{why}");
+    assert_eq!(why["imported"], "messages");
+    let path = cli.data().join(format!("runs/{run}.prob"));
+    assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    let again = cli.run(&["import", "messages.json", "--json"]).json();
+    assert_eq!(again["runs"][0]["was_there"], true, "{again}");
+}
+
+#[test]
+fn a_trace_that_is_cut_off_is_refused_whole() {
+    let cli = Cli::new();
+    cli.file(
+        "whole.json",
+        r#"[{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]"#,
+    );
+    cli.file("cut.json", r#"[{"role": "user", "content": "hello"}, {"role": "assis"#);
+    let done = cli.run(&["import", "whole.json", "cut.json"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.err.contains("cut.json"), "{done:?}");
+    assert!(cli.records().is_empty(), "nothing is kept of either");
+    assert_eq!(cli.run(&["import", "gone.json"]).code, Some(9));
+    assert_eq!(cli.run(&["import", "whole.json", "--format", "no-such"]).code, Some(2));
+}
+
+/// Whether a page is whole, loads nothing and runs nothing.
+fn is_sound(html: &str) {
+    assert!(html.contains("default-src 'none'") && html.ends_with("</html>\n"));
+    for word in ["<script", "<img", "<iframe", "<link", "http://", "https://", "url(", " src=", "javascript:"]
+    {
+        assert!(!html.contains(word), "{word}");
+    }
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = html;
+    while let Some((_, behind)) = rest.split_once('<') {
+        let (tag, behind) = behind.split_once('>').unwrap();
+        rest = behind;
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if tag.starts_with('!') || tag.ends_with('/') || name == "meta" || name.is_empty() {
+            continue;
+        }
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "at {}", &behind[..behind.len().min(80)]);
+        } else {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new());
+}
+
+#[test]
+fn a_page_holds_hostile_text_as_text() {
+    let cli = Cli::new();
+    let hostile =
+        "</pre><script>alert(1)</script><img src=x onerror=alert(2)> \\\" onload=\\\"x \u{1b}[2J B-7731";
+    cli.file(
+        "m.toml",
+        format!("[[rule]]\nname = 'say'\ntext = \"{}\"\n", hostile.replace('\u{1b}', "\\u001b")),
+    );
+    cli.file("note.txt", hostile);
+    let context = format!("{}=note.txt", "<b>note");
+    let done = cli.run(&["run", hostile, "--model", "rules/m.toml", "--context", &context]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let done = cli.run(&["why", "last", "--html", "why.html"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(!done.out.contains('\u{1b}'), "{done:?}");
+    let path = cli.work().join("why.html");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let html = fs::read_to_string(&path).unwrap();
+    is_sound(&html);
+    assert!(html.contains("&lt;script&gt;") && !html.contains('\u{1b}'));
+}
+
+#[test]
+fn a_page_is_not_written_over_what_is_there() {
+    let cli = Cli::new();
+    billed(&cli, "391.18");
+    let path = cli.file("why.html", "mine");
+    let other = cli.file("other.txt", "other");
+    let done = cli.run(&["why", "last", "--html", "why.html"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(2), ""), "{done:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&other, &path).unwrap();
+    let done = cli.run(&["why", "last", "--html", "why.html", "--force"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "other", "the link was not followed");
+    is_sound(&fs::read_to_string(&path).unwrap());
+}
+
+#[test]
+fn a_page_for_others_has_no_paths_and_urls() {
+    let cli = Cli::new();
+    cli.file(
+        "m.toml",
+        "[[rule]]\nname = 'say'\ntext = 'See https://intern.example/x and /home/ada/plan.txt of B-7731.'\n",
+    );
+    cli.run(&["run", "x", "--model", "rules/m.toml"]);
+    for (tier, is_there) in [("human", false), ("same-principal", true)] {
+        let done = cli.run(&["why", "last", "--html", "why.html", "--tier", tier, "--force"]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        let html = fs::read_to_string(cli.work().join("why.html")).unwrap();
+        assert_eq!(html.contains("intern.example"), is_there, "{tier}");
+        assert_eq!(html.contains("/home/ada"), is_there, "{tier}");
+    }
+    let done = cli.run(&["export", "last", "--tier", "human"]);
+    assert!(!done.out.contains("intern.example") && !done.out.contains("/home/ada"), "{done:?}");
+}
+
+#[test]
+fn no_credential_comes_out_of_why_diff_export_or_a_page() {
+    let token = fake_token(21);
+    let cli = Cli::new();
+    cli.file(
+        "m.toml",
+        "[[rule]]\nname = 'say'\nwhen = [{ kind = 'context', match = '(?<all>(?s:.+))' }]\n\
+         text = 'It says {all}, which is B-7731.'\n",
+    );
+    let mut runs = Vec::new();
+    for text in ["first", "second"] {
+        // The name of a context, its text, what is asked and the answer hold it; atoms begin and end within it.
+        cli.file("note.txt", format!("{text}: B-7731, GITHUB_TOKEN={token} and \"{token}\" 12-{token}-77\n"));
+        let context = format!("{token}=note.txt");
+        let asked = format!("what of {token}?");
+        cli.run(&["run", &asked, "--model", "rules/m.toml", "--context", &context]);
+        runs.push(cli.records().last().unwrap().start().unwrap().run.as_str().to_owned());
+    }
+    runs.sort();
+    let commands: [&[&str]; 8] = [
+        &["why", &runs[1], "--html", "why.html", "--tier", "same-principal", "--force"],
+        &["why", &runs[1], "--json"],
+        &["why", &runs[1], "--text", "B-7731"],
+        &["diff", &runs[0], &runs[1], "--html", "two.html", "--tier", "same-principal", "--force"],
+        &["diff", &runs[0], &runs[1], "--json"],
+        &["export", &runs[1]],
+        &["export", &runs[1], "--json"],
+        &["export", &runs[1], "--format", "messages"],
+    ];
+    for args in commands {
+        let done = cli.run(args);
+        assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
+        let mut all = done.all();
+        for page in ["why.html", "two.html"] {
+            all.push_str(&fs::read_to_string(cli.work().join(page)).unwrap_or_default());
+        }
+        assert!(all.contains("[REDACTED"), "{args:?}: {all}");
+        // No piece of it that would help anybody to guess the rest.
+        for at in 4..token.len() - 8 {
+            assert!(!all.contains(&token[at..at + 8]), "{args:?} shows `{}`", &token[at..at + 8]);
+        }
+    }
+}
