@@ -26,7 +26,8 @@ pub struct Candidate {
 }
 
 /// Everything that may have made a reply what it is: what stood in the window of its call, and what was there and never sent. The
-/// model's own replies and the engine's notices are left out: they follow from the rest.
+/// model's own replies and the engine's notices are left out: they follow from the rest. So are the last words of a person: they are the
+/// question, and without it no answer could be compared.
 ///
 /// The leads come from the texts alone. Time grows with the window's length.
 ///
@@ -65,18 +66,23 @@ fn among(
     let sent: BTreeSet<ItemId> = window.iter().copied().collect();
     let in_order: Vec<&Item> =
         window.iter().chain(&absent).filter_map(|item| recorded.item(*item)).map(AsRef::as_ref).collect();
-    let suspects: Vec<(&Item, SuspectKind)> =
-        in_order.into_iter().filter_map(|item| Some((item, kind_of(item, with_replies)?))).collect();
+    let is_person = |item: &&&Item| matches!(item.content, Content::Person(_));
+    let question = in_order.iter().rfind(is_person).map(|item| item.id);
+    let suspects: Vec<(&Item, SuspectKind)> = in_order
+        .iter()
+        .filter(|item| Some(item.id) != question)
+        .filter_map(|item| Some((*item, kind_of(item, with_replies)?)))
+        .collect();
     let texts: Vec<String> = suspects.iter().map(|(item, _)| text_of(item)).collect();
     let copied = copied(&texts, atoms);
-    let question: String = suspects
+    let words: String = in_order
         .iter()
-        .filter(|(_, kind)| *kind == SuspectKind::Person)
-        .map(|(item, _)| text_of(item))
+        .filter(is_person)
+        .map(|item| text_of(item))
         .chain(recorded.reply(place).map(|reply| reply.flat_text()))
         .collect::<Vec<_>>()
         .join(" ");
-    let alike = alike(&texts, &question);
+    let alike = alike(&texts, &words);
     let count = suspects.len().max(2) as f64 - 1.0;
     let all = suspects.iter().enumerate().zip(copied).zip(alike);
     let made = all.map(|(((at, (item, kind)), copied), alike)| {
