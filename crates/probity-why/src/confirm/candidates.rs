@@ -11,7 +11,7 @@ use crate::search::{Change, Features, Suspect, SuspectKind, rank};
 /// The chance of an accident up to which the values that an asked one was computed from count as its holders.
 const COMPUTED_CHANCE_MAX: f64 = 0.05;
 
-/// The shortest word that says what a text is about.
+/// The shortest word that says what a text is about; figures always do.
 const WORD_CHARS_MIN: usize = 4;
 
 /// A suspect, and what a fork does to it.
@@ -118,8 +118,8 @@ fn kind_of(item: &Item, with_replies: bool) -> Option<SuspectKind> {
     }
 }
 
-/// The share of the asked atoms that stand in each text, each weighed by how few texts hold it. What an atom was computed from
-/// holds it too.
+/// The share of the asked atoms that stand in each text, of those that stand in any, each weighed by how few texts hold it. What an atom
+/// was computed from holds it too.
 fn copied(texts: &[String], atoms: &[Atom]) -> Vec<f64> {
     let mut shares = vec![0.0; texts.len()];
     if atoms.is_empty() {
@@ -128,6 +128,7 @@ fn copied(texts: &[String], atoms: &[Atom]) -> Vec<f64> {
     let sources = texts.iter().enumerate().map(|(key, text)| CopySource { key, text: text.as_str() });
     let index = CopyIndex::new(sources);
     let operands = index.operands(texts.len());
+    let mut whole = 0.0;
     for atom in atoms {
         let mut holders: BTreeSet<usize> =
             index.find(atom).holders.iter().map(|holder| holder.source).collect();
@@ -136,21 +137,25 @@ fn copied(texts: &[String], atoms: &[Atom]) -> Vec<f64> {
         {
             holders.extend(computation.operands.iter().map(|operand| operand.source));
         }
-        let weight = 1.0 / (holders.len().max(1) as f64 * atoms.len() as f64);
+        if holders.is_empty() {
+            continue;
+        }
+        let weight = 1.0 / holders.len() as f64;
+        whole += weight;
         for holder in holders {
             if let Some(share) = shares.get_mut(holder) {
                 *share += weight;
             }
         }
     }
-    shares
+    shares.iter().map(|share| share / f64::max(whole, f64::MIN_POSITIVE)).collect()
 }
 
-/// The share of the question's words that stand in each text, rare ones counting more.
+/// How much of the question's words stands in each text, rare ones counting more; the text with the most of them has 1.
 fn alike(texts: &[String], question: &str) -> Vec<f64> {
     let words_of = |text: &str| -> BTreeSet<String> {
         let words = text.split(|character: char| !character.is_alphanumeric());
-        let long = words.filter(|word| word.chars().count() >= WORD_CHARS_MIN);
+        let long = words.filter(|word| word.chars().count() >= WORD_CHARS_MIN || word.contains(char::is_numeric));
         long.map(str::to_lowercase).collect()
     };
     let asked = words_of(question);
@@ -164,8 +169,8 @@ fn alike(texts: &[String], question: &str) -> Vec<f64> {
         let held = holders.get(word).copied().unwrap_or(0) as f64;
         (1.0 + texts.len() as f64 / (1.0 + held)).ln()
     };
-    let whole: f64 = asked.iter().map(|word| weight(word)).sum();
-    let share =
-        |words: &BTreeSet<String>| words.iter().map(|word| weight(word)).sum::<f64>() / whole.max(1e-9);
-    texts.iter().map(share).collect()
+    let shares: Vec<f64> =
+        texts.iter().map(|words| words.iter().map(|word| weight(word)).sum::<f64>()).collect();
+    let most = shares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    shares.iter().map(|share| share / most).collect()
 }
