@@ -6,8 +6,8 @@ mod report;
 mod search;
 
 pub use confirm::{
-    CHAIN_STEPS_MAX, Candidate, ChainStep, Confirm, ConfirmChain, ConfirmError, Confirmed, MODEL_TIMEOUT, candidates,
-    candidates_with_replies,
+    CHAIN_STEPS_MAX, Candidate, ChainStep, Confirm, ConfirmChain, ConfirmError, Confirmed, MODEL_TIMEOUT,
+    candidates, candidates_with_replies,
 };
 
 pub use fork::{

@@ -155,7 +155,8 @@ fn copied(texts: &[String], atoms: &[Atom]) -> Vec<f64> {
 fn alike(texts: &[String], question: &str) -> Vec<f64> {
     let words_of = |text: &str| -> BTreeSet<String> {
         let words = text.split(|character: char| !character.is_alphanumeric());
-        let long = words.filter(|word| word.chars().count() >= WORD_CHARS_MIN || word.contains(char::is_numeric));
+        let long =
+            words.filter(|word| word.chars().count() >= WORD_CHARS_MIN || word.contains(char::is_numeric));
         long.map(str::to_lowercase).collect()
     };
     let asked = words_of(question);

@@ -149,7 +149,8 @@ impl Kept {
         match self {
             Self::Words(words) => are_same_words(words, &words_of(parts)),
             Self::Reply { words, calls } => {
-                are_same_words(words, &words_of(parts)) && calls_of(parts).map(key_of).eq(calls.iter().cloned())
+                are_same_words(words, &words_of(parts))
+                    && calls_of(parts).map(key_of).eq(calls.iter().cloned())
             }
             Self::Atoms(asked) => {
                 let text = words_of(parts);

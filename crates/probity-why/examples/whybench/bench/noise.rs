@@ -64,7 +64,8 @@ impl Model for Noisy {
         request: ModelRequest,
         _cx: ModelContext,
     ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
-        let answer = self.rules.decide(&request).map(|decided| ModelEvent::Finished(self.blur(decided.reply)));
+        let answer =
+            self.rules.decide(&request).map(|decided| ModelEvent::Finished(self.blur(decided.reply)));
         Box::pin(stream::iter([answer]))
     }
 }

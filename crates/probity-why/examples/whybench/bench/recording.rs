@@ -20,8 +20,7 @@ const NEVER_SENT_FROM: u32 = 1 << 30;
 /// Runs a case; its record, read back from its bytes, and the model that answered.
 pub(crate) fn record(case: &Case) -> Result<(Record, Arc<RulesModel>)> {
     let model = Arc::new(RulesModel::from_toml("rules/whybench", &case.rules)?);
-    let mut task =
-        Task::new(Arc::clone(&model) as Arc<dyn Model>, principal("ada"), case.person.clone());
+    let mut task = Task::new(Arc::clone(&model) as Arc<dyn Model>, principal("ada"), case.person.clone());
     let (mut pages, mut tools, mut absent) = (Vec::new(), BTreeSet::new(), Vec::new());
     for piece in &case.pieces {
         match &piece.stands {

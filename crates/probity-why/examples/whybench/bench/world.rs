@@ -43,12 +43,8 @@ impl<'a> World<'a> {
         let item = recorded.reply(case.asked()).context("the call asked about has no reply")?;
         let Content::Reply(parts) = &item.content else { bail!("a reply is none") };
         let words = std::iter::once(&case.ask).chain(&case.others).cloned().collect();
-        let model = Noisy {
-            rules,
-            recorded: parts.to_vec(),
-            words,
-            chance: Mutex::new((Chance::new(&[], 0), 0)),
-        };
+        let model =
+            Noisy { rules, recorded: parts.to_vec(), words, chance: Mutex::new((Chance::new(&[], 0), 0)) };
         let asked = Asked::Reply(case.asked());
         let atoms = atoms_of_text(&case.ask);
         Ok(Self {
@@ -113,7 +109,9 @@ impl<'a> World<'a> {
 
     /// The piece that a change is about.
     pub(crate) fn piece_of(&self, change: &ForkChange) -> Option<usize> {
-        let (ForkChange::StandIn(Target::Item(item)) | ForkChange::Restore(item)) = change else { return None };
+        let (ForkChange::StandIn(Target::Item(item)) | ForkChange::Restore(item)) = change else {
+            return None;
+        };
         self.items.iter().position(|own| own == item)
     }
 
