@@ -9,6 +9,9 @@
     reason = "tests"
 )]
 
+mod attribution;
+#[path = "../../examples/attribution/bench/mod.rs"]
+mod bench;
 mod corpus;
 mod formats;
 mod hostile;
