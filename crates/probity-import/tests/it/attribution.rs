@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use probity_testkit::corpus;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::cases::{Case, turns_of_log};
 use crate::bench::constants::{Rule, rules, stated};
 use crate::bench::features::rows;
-use crate::bench::protocol::{Split, splits};
+use crate::bench::protocol::{Split, run, splits};
 use crate::bench::score::{MEASURES, shares};
-use crate::bench::{Half, agent_rx, who_and_when};
+use crate::bench::{Half, agent_rx, report, who_and_when};
 
 /// Every run of `test` is tested once, and no group is both trained on and tested.
 fn check_splits(train: &[&Case], test: &[&Case], all: &[Split]) {
@@ -97,5 +97,38 @@ fn corpus_attribution_features_do_not_know_the_annotations() {
             assert_eq!(with, without);
             assert_eq!(rows(&with), rows(&without));
         }
+    }
+}
+
+/// Runs in which the decisive turn is the one that brings an order number from nowhere. It is not always the same one.
+fn planted(half: &str, count: usize) -> Vec<Case> {
+    let plant = |at: usize| {
+        let (length, step) = (5 + at % 4, 1 + (at * 7 + at / 3) % 4);
+        let turn = |turn: usize| {
+            let number = if turn == step { format!("ZX{}", 41_000 + at * 97) } else { "AB12345".to_owned() };
+            let speaker = if turn.is_multiple_of(2) { "planner" } else { "clerk" };
+            json!({"role": "assistant", "name": speaker, "content": format!("the order {number} is on its way")})
+        };
+        let history: Vec<Value> = (0..length).map(turn).collect();
+        let log = json!({"question": "where is the order AB12345", "history": history, "mistake_step": step,
+            "mistake_agent": "clerk"});
+        let turns = turns_of_log(&serde_json::to_vec(&log).unwrap()).unwrap();
+        let agent = turns.list[step].speaker.clone();
+        Case { group: format!("{half} {at}"), turns, step, agent }
+    };
+    (0..count).map(plant).collect()
+}
+
+#[test]
+fn attribution_finds_a_planted_turn_within_a_half_and_from_the_other() {
+    let halves = [planted("first", 30), planted("second", 30)];
+    report([(Half::TauRetail, &halves[0]), (Half::MagenticOne, &halves[1])]);
+    let rows: Vec<Vec<_>> =
+        halves.iter().map(|cases| cases.iter().map(|case| rows(&case.turns)).collect()).collect();
+    for (train, test) in [(0, 0), (0, 1), (1, 0)] {
+        let outcome = run((&halves[train], &rows[train]), (&halves[test], &rows[test]));
+        let steps: f64 = outcome.ranker.iter().map(|shares| shares[1]).sum();
+        let constants: f64 = outcome.constant.iter().map(|shares| shares[1]).sum();
+        assert!(steps >= 29.0 && constants <= 20.0, "{steps} and {constants} of 30");
     }
 }

@@ -6,6 +6,7 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::wildcard_enum_match_arm,
+    clippy::print_stdout,
     reason = "tests"
 )]
 

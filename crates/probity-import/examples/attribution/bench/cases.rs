@@ -171,7 +171,6 @@ fn imported(bytes: &[u8], format: Format) -> Fallible<Vec<ImportedRun>> {
     Ok(import(bytes, Some(format), &options)?)
 }
 
-#[expect(clippy::disallowed_methods, reason = "reads the corpus in place")]
 fn bytes_of(path: &Path) -> Fallible<Vec<u8>> {
     Ok(std::fs::read(path)?)
 }
@@ -193,7 +192,6 @@ pub(crate) fn who_and_when(folder: &Path) -> Fallible<[Vec<Case>; 2]> {
     Ok([logs(&folder.join("Algorithm-Generated"))?, logs(&folder.join("Hand-Crafted"))?])
 }
 
-#[expect(clippy::disallowed_methods, reason = "reads the corpus in place")]
 fn logs(folder: &Path) -> Fallible<Vec<Case>> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder)?.map(|file| file.map(|file| file.path())).collect::<Result<_, _>>()?;

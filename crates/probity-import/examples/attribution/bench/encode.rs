@@ -58,11 +58,13 @@ impl Encoder {
         self.mean.len() + self.words.len()
     }
 
-    /// Columns that are not 0, with what stands in them.
+    /// Columns that are not 0, with what stands in them; in order, and each once.
     pub(crate) fn encode(&self, row: &Row) -> Vec<(usize, f64)> {
         let numbers = self.set.numbers(row);
         let scaled = numbers.iter().enumerate().map(|(at, x)| (at, (x - self.mean[at]) * self.scale[at]));
-        let words = row.words.iter().filter_map(|word| self.words.get(word).map(|at| (*at, 1.0)));
+        let words: BTreeSet<usize> =
+            row.words.iter().filter_map(|word| self.words.get(word).copied()).collect();
+        let words = words.into_iter().map(|at| (at, 1.0));
         scaled.chain(words).filter(|(_, x)| *x != 0.0).collect()
     }
 }
