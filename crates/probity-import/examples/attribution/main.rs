@@ -30,13 +30,16 @@ fn main() -> ExitCode {
     }
 }
 
+/// How often the folds are drawn anew.
+const REPEATS: u64 = 5;
+
 const MISSING: &str = "the corpus is missing; set PROBITY_CORPORA to the folder of the corpora";
 
 fn tell_who_and_when() -> Result<(), Box<dyn Error>> {
     let folder = corpus("attribution/who-and-when/data").ok_or(MISSING)?;
     let [algorithm, hand] = who_and_when(&folder)?;
     println!("Who&When: who made the decisive mistake, and at which turn; no model");
-    report([(Half::AlgorithmGenerated, &algorithm), (Half::HandCrafted, &hand)]);
+    report(REPEATS, [(Half::AlgorithmGenerated, &algorithm), (Half::HandCrafted, &hand)]);
     Ok(())
 }
 
@@ -45,6 +48,6 @@ fn tell_agent_rx() -> Result<(), Box<dyn Error>> {
     let logs = corpus("attribution/who-and-when/data/Hand-Crafted").ok_or(MISSING)?;
     let [retail, magentic] = agent_rx(&folder, &logs)?;
     println!("AgentRx: the root cause that its annotators named, and at which turn; no model");
-    report([(Half::TauRetail, &retail), (Half::MagenticOne, &magentic)]);
+    report(REPEATS, [(Half::TauRetail, &retail), (Half::MagenticOne, &magentic)]);
     Ok(())
 }

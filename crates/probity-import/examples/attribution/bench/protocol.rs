@@ -10,8 +10,6 @@ use super::features::Row;
 use super::ranker::{Lesson, Ranker};
 use super::score::{Guess, Shares, shares};
 
-/// How often the folds are drawn anew.
-pub(crate) const REPEATS: u64 = 5;
 const FOLDS: usize = 5;
 const INNER_FOLDS: usize = 4;
 
@@ -55,12 +53,13 @@ pub(crate) struct Outcome {
     pub(crate) chosen: [[usize; Set::ALL.len()]; 2],
 }
 
-/// Guesses every run of `test` from runs of `train`. `rows` are those of the cases, in their order.
-pub(crate) fn run(train: (&[Case], &[Vec<Row>]), test: (&[Case], &[Vec<Row>])) -> Outcome {
+/// Guesses every run of `test` from runs of `train`, with folds drawn so many times. `rows` are those of the cases, in
+/// their order.
+pub(crate) fn run(repeats: u64, train: (&[Case], &[Vec<Row>]), test: (&[Case], &[Vec<Row>])) -> Outcome {
     let train_cases: Vec<&Case> = train.0.iter().collect();
     let test_cases: Vec<&Case> = test.0.iter().collect();
     let all: Vec<Split> =
-        (1..=REPEATS).flat_map(|seed| splits(&train_cases, &test_cases, FOLDS, seed)).collect();
+        (1..=repeats).flat_map(|seed| splits(&train_cases, &test_cases, FOLDS, seed)).collect();
     let mut outcome = Outcome {
         ranker: vec![Shares::default(); test.0.len()],
         constant: vec![Shares::default(); test.0.len()],
@@ -83,16 +82,16 @@ pub(crate) fn run(train: (&[Case], &[Vec<Row>]), test: (&[Case], &[Vec<Row>])) -
                 step: most(&by_step.likely(rows)),
                 agent: agents(case, &by_agent.likely(rows)).swap_remove(0).0,
             };
-            add(&mut outcome.ranker[*at], shares(case, &guess));
+            add(&mut outcome.ranker[*at], shares(case, &guess), repeats);
             let constant = Rule::guess(&step_rule, &agent_rule, &case.turns);
-            add(&mut outcome.constant[*at], shares(case, &constant));
+            add(&mut outcome.constant[*at], shares(case, &constant), repeats);
         }
     }
     outcome
 }
 
-fn add(sum: &mut Shares, one: Shares) {
-    sum.iter_mut().zip(one).for_each(|(sum, one)| *sum += one / REPEATS as f64);
+fn add(sum: &mut Shares, one: Shares, repeats: u64) {
+    sum.iter_mut().zip(one).for_each(|(sum, one)| *sum += one / repeats as f64);
 }
 
 fn lessons<'a>(cases: &[&Case], rows: &[&'a [Row]]) -> Vec<Lesson<'a>> {

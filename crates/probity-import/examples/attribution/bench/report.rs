@@ -3,11 +3,11 @@
 use super::cases::{Case, Half};
 use super::constants::{Rule, rules, stated};
 use super::features::{Row, rows};
-use super::protocol::{Outcome, REPEATS, run};
+use super::protocol::{Outcome, run};
 use super::score::{MEASURES, Shares, by_lot, interval, mean, shares};
 
-/// Prints what two halves come to, each within itself and from the other.
-pub(crate) fn report(halves: [(Half, &[Case]); 2]) {
+/// Prints what two halves come to, each within itself and from the other, with folds drawn so many times.
+pub(crate) fn report(repeats: u64, halves: [(Half, &[Case]); 2]) {
     let rows: [Vec<Vec<Row>>; 2] =
         halves.map(|(_, cases)| cases.iter().map(|case| rows(&case.turns)).collect());
     for (at, (half, cases)) in halves.into_iter().enumerate() {
@@ -46,13 +46,13 @@ pub(crate) fn report(halves: [(Half, &[Case]); 2]) {
         line(&format!("best constant in hindsight: {}; {}", best.0, best.1), &hindsight);
         let against = named.as_ref().unwrap_or(&hindsight);
         let own = (cases, rows[at].as_slice());
-        let within = run(own, own);
+        let within = run(repeats, own, own);
         told("nested cross-validation", &within, against);
-        let across = run((halves[other].1, rows[other].as_slice()), own);
+        let across = run(repeats, (halves[other].1, rows[other].as_slice()), own);
         told(&format!("trained on {}", halves[other].0.name()), &across, against);
     }
     println!(
-        "\nshares in percent, over {REPEATS} draws of the folds; in brackets, 95 % of resamples of the runs. Steps count from 0.\n\
+        "\nshares in percent, over {repeats} draws of the folds; in brackets, 95 % of resamples of the runs. Steps count from 0.\n\
          constants in hindsight were chosen with the labels of the runs they are tested on; those that were learned were not"
     );
 }
