@@ -27,6 +27,8 @@ Commands:
             [--mb N] [--json] [INPUT]...
   agentdojo  What the gate stops of AgentDojo's attacks, with a scripted worst-case model; installs the suites
             [--policy NAME] [--suite NAME] [--way NAME] [--json] [--jobs N]; `agentdojo -- --help` tells more
+  tau-bench  How many atoms of recorded answers and calls have a source, beside another task's conversation
+            [--misses]
   whybench  Whether the search for causes finds those of tasks with a known cause, beside baselines and targets
             [--seeds N] [--first-seed N] [--threads N] [--families DIR]
   help    Print this
@@ -55,6 +57,7 @@ pub(crate) enum Command {
     Fuzz(Vec<String>),
     RedactionBench(Vec<String>),
     AgentDojo(Vec<String>),
+    TauBench(Vec<String>),
     WhyBench(Vec<String>),
 }
 
@@ -90,6 +93,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "redaction-report" => Ok(Command::RedactionReport(rest)),
         "fuzz" => Ok(Command::Fuzz(rest)),
         "agentdojo" => Ok(Command::AgentDojo(rest)),
+        "tau-bench" => Ok(Command::TauBench(rest)),
         "whybench" => Ok(Command::WhyBench(rest)),
         _ => bail!("unknown command `{name}`"),
     }

@@ -17,6 +17,7 @@ fn commands_and_flags() {
     check("agentdojo --suite slack", Command::AgentDojo(vec!["--suite".into(), "slack".into()]));
     check("whybench --seeds 5", Command::WhyBench(vec!["--seeds".into(), "5".into()]));
     check("redaction-bench --mb 8", Command::RedactionBench(vec!["--mb".into(), "8".into()]));
+    check("tau-bench --misses", Command::TauBench(vec!["--misses".into()]));
     check("bench -- --quick", Command::Bench(vec!["--".into(), "--quick".into()]));
 }
 

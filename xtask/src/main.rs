@@ -14,6 +14,7 @@ mod process;
 mod python;
 mod redaction;
 mod steps;
+mod tau_bench;
 mod whybench;
 mod workspace;
 
@@ -50,6 +51,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::RedactionReport(arguments) => redaction::report(&arguments)?,
         Command::Fuzz(arguments) => redaction::fuzz(&arguments)?,
         Command::AgentDojo(arguments) => agentdojo::run(&arguments)?,
+        Command::TauBench(arguments) => tau_bench::report(&arguments)?,
         Command::WhyBench(arguments) => whybench::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)

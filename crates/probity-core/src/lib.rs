@@ -30,8 +30,8 @@ pub use gate::{
     ShadowLog, ShadowNotes, ShadowPolicy, UNACCOUNTED_COMMAND, Unaccounted, command_targets, read_commands,
 };
 pub use run::{
-    FirstItem, LeftBehind, Outcome, Release, ResumeError, Resumption, Run, RunSpec, Snapshot, SnapshotError,
-    SpecError, Step, Unexpected,
+    FirstItem, LeftBehind, Outcome, Release, ReplayError, ResumeError, Resumption, Run, RunSpec, Snapshot,
+    SnapshotError, SpecError, Step, Unexpected, replay,
 };
 pub use schema::SchemaError;
 pub use seal::{

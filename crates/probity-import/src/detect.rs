@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::error::{ImportError, Place};
 use crate::format::Format;
 use crate::json::text;
+use crate::yaml;
 
 /// A file as far as it can be read without knowing its format.
 pub(crate) enum Source {
@@ -33,7 +34,7 @@ pub(crate) fn open(bytes: &[u8], format: Option<Format>) -> Result<Source, Impor
     }
     let is_yaml = |line: &str| line.starts_with("interactions:");
     if format == Some(Format::Vcr) || text.lines().any(is_yaml) {
-        return yaml(text).map(Source::Yaml);
+        return yaml::read(text).map(Source::Yaml);
     }
     let saw =
         if text.trim().is_empty() { "it is empty" } else { "neither JSON nor a cassette nor an archive" };
@@ -62,37 +63,6 @@ pub(crate) fn malformed(error: &serde_json::Error, lines_before: usize) -> Impor
     // The place stands in front already.
     let why = why.rsplit_once(" at line ").map_or(why.as_str(), |(why, _)| why).to_owned();
     ImportError::Malformed { place, why }
-}
-
-fn yaml(text: &str) -> Result<Value, ImportError> {
-    let value: serde_yaml_ng::Value = serde_yaml_ng::from_str(text).map_err(|error| {
-        let place = error
-            .location()
-            .map_or(Place::Pointer(String::new()), |at| Place::Line { line: at.line(), column: at.column() });
-        ImportError::Malformed { place, why: error.to_string() }
-    })?;
-    Ok(plain(value))
-}
-
-/// YAML as JSON: tags are dropped, names of members that are no texts become some.
-fn plain(value: serde_yaml_ng::Value) -> Value {
-    use serde_yaml_ng::Value as Yaml;
-    match value {
-        Yaml::Null => Value::Null,
-        Yaml::Bool(value) => value.into(),
-        Yaml::Number(number) => {
-            let whole = number.as_u64().map(Value::from).or_else(|| number.as_i64().map(Value::from));
-            whole.or_else(|| number.as_f64().map(Value::from)).unwrap_or_default()
-        }
-        Yaml::String(text) => text.into(),
-        Yaml::Sequence(list) => list.into_iter().map(plain).collect(),
-        Yaml::Mapping(object) => {
-            let members =
-                object.into_iter().map(|(name, member)| (crate::json::as_text(&plain(name)), plain(member)));
-            Value::Object(members.collect())
-        }
-        Yaml::Tagged(tagged) => plain(tagged.value),
-    }
 }
 
 /// The format of a file whose outer form is known.

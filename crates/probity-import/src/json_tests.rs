@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use serde_json::{Value, json};
 
 use super::{canonical, nested, unix_ms, unpacked};

@@ -16,6 +16,7 @@ mod python;
 mod run;
 mod view;
 mod write;
+mod yaml;
 mod zip;
 
 pub use error::{ImportError, Place};

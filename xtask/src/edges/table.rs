@@ -25,8 +25,9 @@ pub(super) const PLACES: &[(&str, Place)] = &[
     ("probity-models", Place::Level(4)),
     ("probity-store", Place::Level(4)),
     ("probity-tools", Place::Level(4)),
-    ("probity-why", Place::Level(4)),
-    ("probity", Place::Level(5)),
+    // Above the models: its measurements run the one that follows rules.
+    ("probity-why", Place::Level(5)),
+    ("probity", Place::Level(6)),
     ("probity-testkit", Place::Testkit),
     ("xtask", Place::Automation),
 ];

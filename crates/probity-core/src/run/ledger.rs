@@ -50,6 +50,11 @@ impl Ledger {
         self.clock_ms
     }
 
+    /// How many entries there are, handed out or not.
+    pub(super) const fn entries(&self) -> u64 {
+        self.next_seq
+    }
+
     /// How many entries were handed out.
     pub(crate) fn handed_out(&self) -> u64 {
         let unwritten = self.unwritten.iter().filter(|line| matches!(line, Emission::Entry(_))).count();

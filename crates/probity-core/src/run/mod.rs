@@ -20,6 +20,7 @@ mod passing;
 mod pieces;
 mod places;
 pub(crate) mod provenance;
+mod replay;
 mod resuming;
 mod settling;
 mod snapshot;
@@ -42,6 +43,7 @@ use probity_contract::{
 use probity_egress::{SamePrincipal, one_line_untrusted};
 use serde::{Deserialize, Serialize};
 
+pub use replay::{ReplayError, replay};
 pub use resuming::{LeftBehind, ResumeError, Resumption};
 pub use snapshot::{Snapshot, SnapshotError};
 pub(crate) use spec::Schemas;

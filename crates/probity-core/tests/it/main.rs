@@ -47,6 +47,7 @@ mod parallel;
 mod peer;
 mod record_check;
 mod reference;
+mod replays;
 mod resuming;
 mod rule_files;
 mod scene;

@@ -2,6 +2,7 @@
 //! print, and as lists with attributes nested or flat.
 
 mod attributes;
+mod content;
 mod envelope;
 
 use std::collections::HashMap;
@@ -13,7 +14,8 @@ use super::tree::{About, Kind, Node, runs};
 use crate::draft::Draft;
 use crate::error::ImportError;
 
-pub(super) use attributes::{Attributes, definitions};
+pub(super) use attributes::Attributes;
+pub(super) use content::definitions;
 use envelope::Span;
 
 pub(super) fn read(values: Vec<Located>) -> Result<Vec<Draft>, ImportError> {

@@ -118,6 +118,51 @@ fn a_packed_log_imports_and_every_cut_of_it_is_an_error() {
     }
 }
 
+/// Aliases that name a large text often, and aliases of aliases.
+#[test]
+fn aliases_of_a_cassette_are_not_written_out_without_limit() {
+    let large = "x".repeat(4 * 1024 * 1024);
+    let many = "- *a\n".repeat(1000);
+    let error = read(format!("interactions:\n- &a {large}\n{many}").as_bytes()).unwrap_err();
+    assert!(matches!(error, ImportError::TooMuch { .. }), "{error}");
+    let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let above = format!("*a{}", level - 1);
+        laughs.push_str(&format!("a{level}: &a{level} [{}]\n", [above.as_str(); 10].join(", ")));
+    }
+    assert!(read(format!("{laughs}interactions:\n- *a11\n").as_bytes()).is_err());
+}
+
+#[test]
+fn tags_and_names_of_any_kind_are_read() {
+    let cassette = "version: 1\n1: one\nnull: none\ninteractions:\n- request:\n    uri: &u http://localhost/v1/chat/completions\n    raw: !!binary |\n      AAAA\n    own: !mine {a: 1}\n    parsed_body:\n      messages:\n      - role: user\n        content: !!str 400\n  response:\n    parsed_body:\n      choices:\n      - message: {role: assistant, content: *u}\n";
+    let runs = read(cassette.as_bytes()).unwrap();
+    let told: Vec<String> =
+        probity_import::messages(&runs[0]).into_iter().map(|message| message.content).collect();
+    assert_eq!(told, ["400", "http://localhost/v1/chat/completions"]);
+}
+
+/// Spans whose parents go round in a circle, or down ten thousand levels of tools.
+#[test]
+fn spans_may_hang_together_in_any_way() {
+    let span = |id: String, parent: String, kind: &str| {
+        json!({"name": id, "context": {"trace_id": "t", "span_id": id}, "parent_id": parent, "span_kind": kind,
+               "start_time": 1_700_000_000, "attributes": {"llm.output_messages": [{"message": {"role": "assistant", "content": id}}]}})
+    };
+    let count = 3_000_u32;
+    let round: Vec<Value> =
+        (0..count).map(|at| span(at.to_string(), ((at + 1) % count).to_string(), "TOOL")).collect();
+    holds(json!(round).to_string().as_bytes());
+    let kind = |at: u32| if at.is_multiple_of(2) { "TOOL" } else { "LLM" };
+    let deep: Vec<Value> =
+        (0..count).map(|at| span(at.to_string(), at.wrapping_sub(1).to_string(), kind(at))).collect();
+    let runs = read(json!(deep).to_string().as_bytes()).unwrap();
+    runs.iter().for_each(|run| drop(check(run)));
+    let itself =
+        vec![span("x".to_owned(), "x".to_owned(), "LLM"), span("y".to_owned(), "z".to_owned(), "TOOL")];
+    holds(json!(itself).to_string().as_bytes());
+}
+
 /// A small sample that names one large text a thousand times.
 #[test]
 fn texts_that_stand_apart_are_not_put_back_without_limit() {

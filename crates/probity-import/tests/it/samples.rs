@@ -163,6 +163,103 @@ fn otel_events() -> Value {
     otlp(vec![first, second])
 }
 
+/// Events as log records, which name the span that they belong to.
+fn otel_logs() -> Value {
+    let record = |span: &str, name: &str, body: &[(&str, Value)]| {
+        let members: Vec<Value> =
+            body.iter().map(|(key, value)| json!({"key": key, "value": value})).collect();
+        json!({"spanId": span, "eventName": name, "body": {"kvlistValue": {"values": members}}})
+    };
+    let text = |words: &str| json!({ "stringValue": words });
+    let members = |pairs: Vec<(&str, Value)>| {
+        let values: Vec<Value> =
+            pairs.into_iter().map(|(key, value)| json!({"key": key, "value": value})).collect();
+        json!({"kvlistValue": {"values": values}})
+    };
+    let function = members(vec![("name", text("look_up")), ("arguments", text("{\"key\":\"limit\"}"))]);
+    let call = members(vec![("id", text("call_1")), ("type", text("function")), ("function", function)]);
+    let calls = json!({"arrayValue": {"values": [call]}});
+    let system = |span| record(span, "gen_ai.system.message", &[("content", text("Be brief."))]);
+    let asked = |span| record(span, "gen_ai.user.message", &[("content", text(ASKED))]);
+    let choice = |span, message| {
+        record(span, "gen_ai.choice", &[("index", json!({"intValue": "0"})), ("message", members(message))])
+    };
+    let chat =
+        |id: &str, at: u64| otlp_span(id, "", at, "chat m", vec![attribute("gen_ai.operation.name", "chat")]);
+    let mut whole = otlp(vec![chat("b", 2), chat("d", 4)]);
+    whole["resourceLogs"] = json!([{"scopeLogs": [{"logRecords": [
+        system("b"), asked("b"),
+        choice("b", vec![("role", text("assistant")), ("tool_calls", calls.clone())]),
+        system("d"), asked("d"),
+        record("d", "gen_ai.assistant.message", &[("tool_calls", calls)]),
+        record("d", "gen_ai.tool.message", &[("id", text("call_1")), ("content", text(FOUND))]),
+        choice("d", vec![("role", text("assistant")), ("content", text(ANSWER))]),
+    ]}]}]);
+    whole
+}
+
+/// Spans of the Vercel AI SDK: what is around the calls repeats them.
+fn vercel() -> Value {
+    let span = |id: &str, parent: Option<&str>, at: u64, attributes: Value| {
+        json!({"name": id, "spanContext": {"traceId": "t", "spanId": id}, "parentSpanContext": parent.map(|parent| json!({"spanId": parent})),
+               "startTime": [1_700_000_000 + at, 0], "endTime": [1_700_000_000 + at, 5], "attributes": attributes})
+    };
+    let call = json!([{"type": "tool-call", "toolCallId": "call_1", "toolName": "look_up", "input": {"key": "limit"}}]);
+    let asked = json!([{"role": "system", "content": "Be brief."}, {"role": "user", "content": [{"type": "text", "text": ASKED}]}]);
+    let mut then = asked.as_array().unwrap().clone();
+    then.push(json!({"role": "assistant", "content": call}));
+    then.push(json!({"role": "tool", "content": [{"type": "tool-result", "toolCallId": "call_1", "toolName": "look_up", "output": {"type": "text", "value": FOUND}}]}));
+    json!([
+        span(
+            "a",
+            None,
+            0,
+            json!({"ai.operationId": "ai.generateText", "ai.prompt": json!({"prompt": ASKED}).to_string(), "ai.response.text": ANSWER})
+        ),
+        span(
+            "b",
+            Some("a"),
+            1,
+            json!({"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.messages": asked.to_string(), "ai.response.toolCalls": call.to_string()})
+        ),
+        span(
+            "c",
+            Some("a"),
+            2,
+            json!({"ai.operationId": "ai.toolCall", "ai.toolCall.name": "look_up", "ai.toolCall.id": "call_1", "ai.toolCall.result": json!(FOUND).to_string()})
+        ),
+        span(
+            "d",
+            Some("a"),
+            3,
+            json!({"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.messages": Value::from(then).to_string(), "ai.response.text": ANSWER})
+        ),
+    ])
+}
+
+/// As LangChain serializes messages, in lists of lists.
+fn langchain() -> Value {
+    let message = |class: &str, kwargs: Value| json!({"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", class], "kwargs": kwargs});
+    json!({"messages": [[
+        message("SystemMessage", json!({"content": "Be brief."})),
+        message("HumanMessage", json!({"content": ASKED, "additional_kwargs": {}})),
+        message("AIMessage", json!({"content": "", "tool_calls": [{"id": "call_1", "name": "look_up", "args": {"key": "limit"}, "type": "tool_call"}],
+            "additional_kwargs": {"tool_calls": [{"id": "call_1", "function": {"name": "look_up", "arguments": "{\"key\":\"limit\"}"}}]}})),
+        message("ToolMessage", json!({"content": FOUND, "tool_call_id": "call_1", "name": "look_up"})),
+        message("AIMessageChunk", json!({"content": [{"type": "text", "text": ANSWER}]})),
+    ]]})
+}
+
+/// As Bedrock's Converse has them.
+fn bedrock() -> Value {
+    json!({"system": [{"text": "Be brief."}], "messages": [
+        {"role": "user", "content": [{"text": ASKED}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "call_1", "name": "look_up", "input": {"key": "limit"}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "call_1", "content": [{"text": FOUND}], "status": "success"}}]},
+        {"role": "assistant", "content": [{"text": ANSWER}]}
+    ]})
+}
+
 fn openinference() -> Value {
     let span = |id: &str, at: u64, attributes: Value| {
         json!({"name": "llm", "context": {"trace_id": "t", "span_id": id}, "parent_id": null, "span_kind": "LLM",
@@ -374,6 +471,10 @@ pub(crate) fn all() -> Vec<Sample> {
         ),
         whole("otel", "spans", &otel()),
         whole("otel events", "spans", &otel_events()),
+        whole("otel logs", "spans", &otel_logs()),
+        whole("vercel", "spans", &vercel()),
+        whole("langchain", "messages", &langchain()),
+        whole("bedrock", "messages", &bedrock()),
         whole("openinference", "spans", &openinference()),
         whole("langfuse", "langfuse", &langfuse()),
         lines("claude code", "claude-code", &claude_code()),

@@ -1,6 +1,7 @@
 //! How many atoms of recorded answers and calls have a source, beside how many have one in another task's conversation.
 //! `cargo xtask tau-bench` runs this.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool reports by printing")]
+#![expect(clippy::indexing_slicing, reason = "a missing member of JSON is null")]
 
 mod measure;
 
@@ -52,7 +53,7 @@ fn list_misses(report: &Report) {
     }
 }
 
-const COLUMNS: &str = "atoms   copied  (bytes  value  parts)  own only  computed  no source | another task  with instructions  stated chance";
+const COLUMNS: &str = "atoms   copied  (bytes  value  parts)  own only  computed  no source  (accident) | another task  with instructions  stated chance";
 
 fn print(report: &Report) {
     let (text, calls) = (Tally::sum(report.text.values()), Tally::sum(report.arguments.values()));
@@ -86,6 +87,7 @@ fn print(report: &Report) {
         "\ncopied: stands in what the model had before that message: instructions, user, results of tools, its own earlier turns\n\
          own only: of those, what stands nowhere but in its own earlier turns and calls\n\
          computed: stands nowhere, but comes out of values that do, where an accident is at most {ACCIDENT_MAX} likely\n\
+         accident: of those without a source, what comes out of values that do, but as likely by accident\n\
          another task: stands in another task's conversation, cut to the same length, without the instructions common to all"
     );
 }
@@ -93,7 +95,7 @@ fn print(report: &Report) {
 fn row(title: &str, tally: &Tally) {
     let percent = |count: usize| 100.0 * ratio(count, tally.atoms);
     println!(
-        "{title:22} {:5}  {:6.1}%  ({:4.1}%  {:4.1}%  {:4.1}%)  {:7.1}%  {:7.1}%  {:8.1}% | {:11.1}%  {:16.1}%  {:12.1}%",
+        "{title:22} {:5}  {:6.1}%  ({:4.1}%  {:4.1}%  {:4.1}%)  {:7.1}%  {:7.1}%  {:8.1}%  ({:6.1}%) | {:11.1}%  {:16.1}%  {:12.1}%",
         tally.atoms,
         percent(tally.copied()),
         percent(tally.bytes),
@@ -102,6 +104,7 @@ fn row(title: &str, tally: &Tally) {
         percent(tally.own_only),
         percent(tally.computed),
         percent(tally.none()),
+        percent(tally.accident),
         percent(tally.other),
         percent(tally.other_with_common),
         100.0 * tally.chance / (tally.atoms.max(1) as f64),

@@ -78,7 +78,7 @@ pub(crate) fn hashed_word_end(text: &str, from: usize) -> (usize, u64, bool) {
             SEPARATOR => break,
             HIGH => match char_at(text, at) {
                 Some(high) if high.is_alphanumeric() => {
-                    hash = high.to_lowercase().fold(hash, |hash, lower| fold_char(hash, lower));
+                    hash = high.to_lowercase().fold(hash, fold_char);
                     at += high.len_utf8();
                 }
                 _ => break,

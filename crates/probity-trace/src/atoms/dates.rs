@@ -2,7 +2,7 @@
 
 use super::calendar::{CalendarDate, ClockTime};
 use super::chars::{char_at, hashed_word_end, is_digit, word_end};
-use super::lexicon::{Meaning, meaning};
+use super::lexicon::{Meaning, ORDINAL_ENDINGS, meaning};
 use super::numbers::digits_end;
 
 /// Months of no more bytes than this are known.
@@ -150,7 +150,7 @@ fn year_behind(text: &str, end: usize) -> Option<(usize, u16)> {
 
 fn ordinal_end(text: &str, end: usize) -> usize {
     let suffix = text.get(end..end + 2).map(str::to_ascii_lowercase);
-    let is_ordinal = suffix.is_some_and(|suffix| matches!(suffix.as_str(), "st" | "nd" | "rd" | "th"));
+    let is_ordinal = suffix.is_some_and(|suffix| ORDINAL_ENDINGS.contains(&suffix.as_str()));
     if is_ordinal && word_end(text, end) == end + 2 { end + 2 } else { end }
 }
 

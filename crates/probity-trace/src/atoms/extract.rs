@@ -31,12 +31,14 @@ pub fn atoms_of_text(text: &str) -> Vec<Atom> {
         Tokens::new(text).filter(|token| !matches!(token.kind, TokenKind::Word { .. })).collect();
     for quote in quotes(text) {
         let is_one = only_atom(&quote, &tokens, &pieces);
-        if !is_one && words(text.get(quote.clone()).unwrap_or_default()).next().is_some() {
+        // Quoted digits are numbers.
+        let is_wordy = text.get(quote.clone()).is_some_and(|quote| quote.chars().any(char::is_alphabetic));
+        if !is_one && is_wordy {
             taken.take(&quote, || atoms.push(words_atom(text, AtomKind::Phrase, quote.clone())));
         }
     }
     for piece in pieces.iter().filter(|piece| piece.kind == AtomKind::Id) {
-        if !covered_by_value(&piece.range, &tokens) {
+        if !covered_by_value(text, &piece.range, &tokens) {
             taken.take(&piece.range, || atoms.push(words_atom(text, piece.kind, piece.range.clone())));
         }
     }
@@ -101,7 +103,12 @@ fn words_atom(text: &str, kind: AtomKind, range: Range<usize>) -> Atom {
     let part = text.get(range.clone()).unwrap_or_default();
     let value = match kind {
         AtomKind::Email | AtomKind::Url | AtomKind::Path => AtomValue::Literal(part.to_lowercase()),
-        _ => AtomValue::Words(joined_words(part)),
+        AtomKind::Number
+        | AtomKind::Date
+        | AtomKind::Time
+        | AtomKind::Id
+        | AtomKind::Name
+        | AtomKind::Phrase => AtomValue::Words(joined_words(part)),
     };
     Atom { kind, range, text: part.to_owned(), value, other: None, unit: None }
 }
@@ -156,12 +163,20 @@ fn only_atom(quote: &Range<usize>, tokens: &[Token], pieces: &[Piece]) -> bool {
 }
 
 /// Whether a number, date or time already says what stands here: `24h` is a number, `2024-05-20` a date.
-fn covered_by_value(piece: &Range<usize>, tokens: &[Token]) -> bool {
+fn covered_by_value(text: &str, piece: &Range<usize>, tokens: &[Token]) -> bool {
+    let text = text.get(piece.clone()).unwrap_or_default();
     let after = tokens.partition_point(|token| token.start <= piece.start);
     let covering = after.checked_sub(1).and_then(|last| tokens.get(last));
+    let is_digits = !text.contains(char::is_alphabetic) && text.contains('.');
+    if is_digits {
+        // A version or an address: no value may begin or end in it.
+        let next = tokens.get(after).is_some_and(|token| token.start < piece.end);
+        return next || covering.is_some_and(|token| token.end > piece.start);
+    }
     covering.is_some_and(|token| match token.kind {
         TokenKind::Number { .. } => {
-            token.end > piece.end || (token.end == piece.end && token.start < piece.start)
+            let is_run = token.start == piece.start && token.end == piece.end && !text.contains('.');
+            token.end >= piece.end && !is_run
         }
         TokenKind::Date { .. } | TokenKind::Time(_) => token.end >= piece.end || token.start == piece.start,
         TokenKind::Word { .. } => false,

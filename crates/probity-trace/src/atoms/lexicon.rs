@@ -102,6 +102,9 @@ const MONTHS: [&str; 12] = [
     "december dec dezember dez décembre diciembre",
 ];
 
+/// What stands behind the digits of an ordinal number.
+pub(super) const ORDINAL_ENDINGS: [&str; 4] = ["st", "nd", "rd", "th"];
+
 const SMALL: [&str; 20] = [
     "zero",
     "one",

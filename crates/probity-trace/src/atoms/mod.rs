@@ -21,7 +21,7 @@ use std::ops::Range;
 
 pub use self::calendar::{CalendarDate, ClockTime};
 pub(crate) use self::chars::{
-    GAP_BYTES_MAX, hashed_word_end, is_gap, lower_word, lower_word_hash, mixed, words,
+    GAP_BYTES_MAX, hashed_word_end, is_gap, lower_word, lower_word_hash, mixed, word_end, words,
 };
 pub use self::decimal::Decimal;
 pub use self::extract::{atoms_of_json, atoms_of_text};

@@ -76,7 +76,7 @@ fn joins(text: &str, end: usize, start: usize, last: Option<&Range<usize>>) -> b
 
 /// What of a run of capitals is a name.
 fn finished(text: &str, run: &[Range<usize>]) -> Option<Range<usize>> {
-    let common = |word: &&Range<usize>| text.get((*word).clone()).is_some_and(|word| is_common(word));
+    let common = |word: &&Range<usize>| text.get((*word).clone()).is_some_and(is_common);
     let begins = begins_sentence(text, run.first()?.start);
     let leading = run.iter().take_while(common).count();
     // `New York` is a name inside a sentence, and `Your` none where one begins.
@@ -87,7 +87,8 @@ fn finished(text: &str, run: &[Range<usize>]) -> Option<Range<usize>> {
     let begins = begins && leading == 0;
     let is_label = begins && ends_label(text, last.end);
     let is_initial = kept.len() == 1 && first.len() < 2;
-    (!is_label && !is_initial && !(begins && kept.len() == 1)).then_some(first.start..last.end)
+    let is_start = begins && kept.len() == 1;
+    (!is_label && !is_initial && !is_start).then_some(first.start..last.end)
 }
 
 /// Whether a sentence, a line or a heading begins at an offset.

@@ -104,7 +104,9 @@ fn whole(text: &str, chunk: &Range<usize>) -> Option<Piece> {
         });
         let url = if url.contains('(') { url } else { url.trim_end_matches(')') };
         let start = chunk.start + at - scheme;
-        return (scheme > 0 && url.len() > scheme + 3)
+        let follows_word = char_before(text, start).is_some_and(char::is_alphanumeric);
+        let begins = !follows_word && url.starts_with(|first: char| first.is_ascii_alphabetic());
+        return (begins && scheme > 0 && url.len() > scheme + 3)
             .then(|| Piece { kind: AtomKind::Url, range: start..start + url.len() });
     }
     if let Some(range) = email(part) {
@@ -121,18 +123,15 @@ fn whole(text: &str, chunk: &Range<usize>) -> Option<Piece> {
 
 fn email(part: &str) -> Option<Range<usize>> {
     let at = part.find('@')?;
-    let local = part
-        .get(..at)?
-        .bytes()
-        .rev()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || b"._%+-".contains(byte))
-        .count();
-    let domain = part.get(at + 1..)?;
-    let length =
-        domain.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)).count();
-    let domain = domain.get(..length)?.trim_end_matches(['.', '-']);
+    let (local, domain) = (part.get(..at)?, part.get(at + 1..)?);
+    let is_local =
+        |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '%' | '+' | '-');
+    let start = local.trim_end_matches(is_local).len();
+    let is_domain = |character: char| character.is_alphanumeric() || matches!(character, '.' | '-');
+    let domain =
+        domain.get(..domain.len() - domain.trim_start_matches(is_domain).len())?.trim_end_matches(['.', '-']);
     let has_dot = domain.find('.').is_some_and(|dot| dot > 0);
-    (local > 0 && has_dot).then(|| at - local..at + 1 + domain.len())
+    (start < at && has_dot && domain.contains(char::is_alphabetic)).then(|| start..at + 1 + domain.len())
 }
 
 /// An absolute path, one with two slashes, or the name of a file with a usual ending.

@@ -4,7 +4,7 @@ use super::Decimal;
 use super::calendar::{CalendarDate, ClockTime};
 use super::chars::{hashed_word_end, is_digit, word_end, word_start};
 use super::dates::{date_at_digits, date_behind_month, time_at};
-use super::lexicon::{Meaning, meaning};
+use super::lexicon::{Meaning, ORDINAL_ENDINGS, meaning};
 use super::numbers::{NumberRead, digits_end, number_at};
 use super::spelled::spelled_at;
 
@@ -125,7 +125,7 @@ impl<'t> Tokens<'t> {
             let (end, time) = time_at(self.text, start, digits_end)?;
             return Some(self.token(start, end, TokenKind::Time(time)));
         }
-        if matches!(lower.as_str(), "st" | "nd" | "rd" | "th")
+        if ORDINAL_ENDINGS.contains(&lower.as_str())
             && let Some(date) = date_at_digits(self.text, start, digits_end)
         {
             return Some(self.token(
@@ -136,7 +136,10 @@ impl<'t> Tokens<'t> {
         }
         let (_, hash, _) = hashed_word_end(suffix, 0);
         let is_unit = matches!(meaning(suffix, hash), Some(Meaning::Unit(_)));
-        if !is_unit && !matches!(lower.as_str(), "st" | "nd" | "rd" | "th" | "k" | "m" | "bn" | "x") {
+        if !is_unit
+            && !ORDINAL_ENDINGS.contains(&lower.as_str())
+            && !matches!(lower.as_str(), "k" | "m" | "bn" | "x")
+        {
             return None;
         }
         let number = number_at(self.text, start)?;

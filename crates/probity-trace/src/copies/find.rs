@@ -86,8 +86,16 @@ impl<'s, 't, K> Search<'s, 't, K> {
             AtomValue::Literal(_) | AtomValue::Number(_) => Phrase::literal(&self.atom.text),
             AtomValue::Date(_) | AtomValue::Time(_) => return,
         };
-        let Some((anchor, entries)) = self.anchor(&phrase) else { return };
-        self.look(entries, phrase.cost(), |text, place| phrase_at(text, &phrase, anchor, place));
+        if let Some((anchor, entries)) = self.anchor(&phrase) {
+            self.look(entries, phrase.cost(), |text, place| phrase_at(text, &phrase, anchor, place));
+        }
+        // `0123` on its own is a number where it stands.
+        if let ([digits], AtomValue::Words(_)) = (phrase.words.as_slice(), &self.atom.value)
+            && let Some(number) = digits.parse().ok().and_then(|number| Decimal::new(number, 0))
+        {
+            let entries = self.index.entries(number_key(number), self.sources);
+            self.look(entries, 1, |text, place| phrase_at(text, &phrase, 0, place));
+        }
     }
 
     fn parts(&mut self) {
@@ -104,15 +112,14 @@ impl<'s, 't, K> Search<'s, 't, K> {
 
     /// The rarest word of a phrase, and its entries.
     fn anchor(&self, phrase: &Phrase) -> Option<(usize, &'s [Entry])> {
+        let has_letters = |word: &str| !word.bytes().all(|byte| byte.is_ascii_digit());
+        // Digits may stand as a number, which is no word of the index: they are asked for only where there is nothing else.
+        let is_wordy = phrase.words.iter().any(|word| has_letters(word));
         let mut rarest: Option<(usize, &'s [Entry])> = None;
-        for (position, word) in phrase.words.iter().enumerate() {
-            let hash = lower_word_hash(word);
-            let entries = self.index.entries(word_key(hash), self.sources);
-            // A number on its own is no word of the index.
-            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-            if is_number && entries.is_empty() && phrase.words.len() > 1 {
-                continue;
-            }
+        for (position, word) in
+            phrase.words.iter().enumerate().filter(|(_, word)| !is_wordy || has_letters(word))
+        {
+            let entries = self.index.entries(word_key(lower_word_hash(word)), self.sources);
             if rarest.is_none_or(|(_, fewest)| entries.len() < fewest.len()) {
                 rarest = Some((position, entries));
             }
@@ -169,7 +176,7 @@ fn same_value(
             TokenKind::Date { value, other } => {
                 date.is_said_by(value) || other.is_some_and(|other| date.is_said_by(other))
             }
-            _ => false,
+            TokenKind::Word { .. } | TokenKind::Number { .. } | TokenKind::Time(_) => false,
         }),
         AtomValue::Time(time) => read_again(text, &place)
             .is_some_and(|token| matches!(token.kind, TokenKind::Time(there) if there.agrees(*time))),

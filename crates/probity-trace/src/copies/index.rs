@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::CopySource;
 use crate::atoms::{
-    CalendarDate, ClockTime, Decimal, Decoded, Form, TokenKind, Tokens, hashed_word_end, mixed, words,
+    CalendarDate, ClockTime, Decimal, Decoded, Form, TokenKind, Tokens, hashed_word_end, mixed, word_end,
+    words,
 };
 
 /// The most bytes of sources that are read; what is beyond is left out, and [`CopyIndex::left_out_bytes`] says so.
@@ -128,10 +129,14 @@ fn read(text: &str, base: usize, entries: &mut Vec<Entry>, places: &mut Places) 
                 entries.push(entry(time_key(time), range.clone()));
             }
         }
-        // Words inside `May 20` or `twenty five` are still words of phrases.
-        let part = text.get(range.clone()).unwrap_or_default();
-        if part.bytes().any(|byte| !byte.is_ascii_digit() && byte.is_ascii_alphanumeric()) {
-            for word in words(part) {
+        // The words of `May 20`, `5k` and `20T15` are still words of phrases.
+        let end = word_end(text, token.end);
+        let part = text.get(token.start..end).unwrap_or_default();
+        if part.bytes().all(|byte| byte.is_ascii_digit()) {
+            continue;
+        }
+        for word in words(part) {
+            if part.get(word.clone()).is_some_and(|word| !word.bytes().all(|byte| byte.is_ascii_digit())) {
                 let (_, hash, _) = hashed_word_end(part, word.start);
                 entries.push(entry(word_key(hash), token.start + word.start..token.start + word.end));
             }

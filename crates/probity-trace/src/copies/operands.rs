@@ -89,7 +89,7 @@ impl<K: Clone> Operands<K> {
                 TokenKind::Number { value, .. } => {
                     let operand = operand(unit_at(text, range.start, range.end));
                     if !operand.member.is_empty() {
-                        self.into_column(first_column, (value, operand.clone()));
+                        self.add_to_column(first_column, (value, operand.clone()));
                     }
                     if seen.insert((value, operand.unit.map(Unit::name), operand.member.clone())) {
                         self.numbers.push((value, operand));
@@ -115,7 +115,7 @@ impl<K: Clone> Operands<K> {
         }
     }
 
-    fn into_column(&mut self, first: usize, value: (Decimal, Operand<K>)) {
+    fn add_to_column(&mut self, first: usize, value: (Decimal, Operand<K>)) {
         let columns = self.columns.get_mut(first..).unwrap_or_default();
         let count = columns.len();
         let same = columns

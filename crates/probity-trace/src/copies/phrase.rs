@@ -70,7 +70,8 @@ pub(super) fn phrase_at(
         start = word_backward(text, skip_backward(text, start)?, word)?;
     }
     let is_same = !phrase.is_literal || text.get(start..end).map(lower_word) == Some(lower_word(phrase.text));
-    is_same.then_some((start..end, Sameness::Value))
+    let sameness = if text.get(start..end) == Some(phrase.text) { Sameness::Bytes } else { Sameness::Value };
+    is_same.then_some((start..end, sameness))
 }
 
 /// The very bytes of the phrase, as whole words.

@@ -208,9 +208,9 @@ proptest! {
     }
 }
 
-/// A megabyte of one piece each: whatever takes longer than in proportion would not end here.
+/// A megabyte of the worst, less of the rest: what takes longer than in proportion would not end here.
 #[test]
-fn a_megabyte_of_anything_is_read() {
+fn texts_made_to_be_slow_are_read() {
     let pieces = [
         "1",
         "1,",
@@ -278,7 +278,8 @@ fn a_megabyte_of_anything_is_read() {
         " ",
     ];
     for piece in pieces {
-        let text = piece.repeat((1 << 20) / piece.len());
+        let bytes = if WORST.contains(&piece) { 1 << 20 } else { 1 << 16 };
+        let text = piece.repeat(bytes / piece.len());
         let atoms = atoms_of_text(&text);
         let arguments = atoms_of_json(&text);
         assert!(atoms.last().is_none_or(|atom| text.get(atom.range.clone()).is_some()), "{piece:?}");
@@ -296,3 +297,5 @@ fn a_megabyte_of_anything_is_read() {
         assert!(spans.len() <= text.len() / VERBATIM_BYTES_MIN, "{piece:?}");
     }
 }
+
+const WORST: [&str; 6] = ["1", "1,", "\"", "\"a ", "a_", "7 p."];

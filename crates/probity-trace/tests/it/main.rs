@@ -2,6 +2,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::wildcard_enum_match_arm,
     clippy::panic,
     reason = "tests"
@@ -11,6 +12,7 @@ mod atoms;
 mod compat;
 mod copies;
 mod damage;
+mod decimals;
 mod frames;
 mod graph;
 mod hostile;

@@ -2,7 +2,6 @@
 //! another one had.
 
 #[path = "../../examples/tau_bench/measure.rs"]
-#[expect(dead_code, reason = "the report prints more than a test needs")]
 mod measure;
 
 use measure::{Tally, measure};

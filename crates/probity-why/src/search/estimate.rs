@@ -32,7 +32,7 @@ pub fn estimate(
     let earliest = suspects.iter().map(|suspect| suspect.first_seen).min().unwrap_or(asked_call);
     let calls_whole = asked_call.saturating_sub(earliest).saturating_add(1);
     let calls = match settings.reach {
-        Reach::NearFirst => 1,
+        Reach::Near | Reach::NearFirst => 1,
         Reach::Whole => calls_whole,
     };
     let levels = suspects.len().checked_ilog2().map_or(0, |log| log.saturating_add(1));

@@ -22,10 +22,13 @@ const BASELINE_SHOTS_MAX: u32 = 16;
 const BELIEVED: f64 = 0.6;
 /// How likely it must be that nothing is to be found before the search says so.
 const NOTHING: f64 = 0.9;
-/// How likely it is, before any shot, that nothing is to be found: at first, and where something was found, was looked
-/// for near, or where absent items are concerned.
+/// The same of absent items: looked at once more, since nothing else looks at them.
+const NOTHING_ABSENT: f64 = 0.97;
+/// How likely it is, before any shot, that nothing is to be found: at first; where something was found, or was looked for
+/// near; and among absent items.
 const NONE_AT_FIRST: f64 = 0.25;
 const NONE_LATER: f64 = 0.7;
+const NONE_ABSENT: f64 = 0.5;
 /// How many times likelier one reading of an arm must be than the other.
 const READING_FACTOR: f64 = 9.0;
 /// Shots of one arm for a reading; after that the majority is taken.
@@ -165,10 +168,11 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn run(&mut self) -> Result<(), Stop> {
         let last = self.state.asked_call;
-        if self.state.settings.reach == Reach::NearFirst {
+        let reach = self.state.settings.reach;
+        if reach != Reach::Whole {
             self.search(Stage::Near)?;
             let is_all_near = self.state.suspects.iter().all(|suspect| suspect.first_seen == last);
-            if is_all_near || !self.progress.found.is_empty() {
+            if reach == Reach::Near || is_all_near || !self.progress.found.is_empty() {
                 return Ok(());
             }
         }
@@ -227,7 +231,11 @@ impl Planner<'_> {
         if singly > 0 {
             self.singly(change, open, singly)?;
         }
-        let none = if singly > 0 { NONE_AT_FIRST } else { NONE_LATER };
+        let (none, nothing) = match change {
+            Change::Neutralise if singly > 0 => (NONE_AT_FIRST, NOTHING),
+            Change::Neutralise => (NONE_LATER, NOTHING),
+            Change::Restore => (NONE_ABSENT, NOTHING_ABSENT),
+        };
         let belief = self.belief(change, open, none);
         let (positions, share) = belief.likeliest();
         let likeliest: Vec<usize> = positions.iter().filter_map(|at| open.get(*at)).copied().collect();
@@ -242,7 +250,7 @@ impl Planner<'_> {
         if tally.shots() == 0 {
             return Err(Stop::Run(together));
         }
-        if belief.none >= NOTHING {
+        if belief.none >= nothing {
             return Ok(None);
         }
         if belief.other >= BELIEVED {

@@ -12,6 +12,10 @@ pub const BUDGET_MICRODOLLARS: u64 = 1_000_000;
 /// Where forks begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reach {
+    /// At the call that was asked about, and nowhere else. Where the suspects are all that stood in its window, the replies
+    /// of earlier calls among them, this misses nothing: whatever acted earlier acts through one of them. Who then asks
+    /// about the call of a convicted reply goes the chain back, at one model call a shot.
+    Near,
     /// At the call that was asked about; where that finds nothing, as [`Whole`](Self::Whole).
     #[default]
     NearFirst,

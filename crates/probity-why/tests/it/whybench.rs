@@ -12,6 +12,7 @@ fn small() -> Vec<Scored> {
 #[test]
 fn whybench_small() {
     let all = small();
+    bench::print(&all);
     assert!(all.iter().map(|s| s.family.as_str()).collect::<std::collections::BTreeSet<_>>().len() >= 14);
     for scored in all.iter().filter(|scored| scored.noise_percent == 0) {
         assert!(!scored.is_cut, "{scored:?}");

@@ -230,7 +230,7 @@ pub(super) fn messages_of(events: Vec<Event>) -> ((Option<Said>, Option<Said>), 
 
 fn system_of(members: &Map<String, Value>) -> Option<Said> {
     let told = members.get("gen_ai.system_instructions").cloned().map(unpacked)?;
-    super::attributes::system(&told)
+    super::content::system(&told)
 }
 
 fn join(into: &mut Option<Said>, more: Option<Said>) {

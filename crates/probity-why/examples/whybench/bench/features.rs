@@ -28,6 +28,7 @@ pub(crate) fn features(case: &Case, reply: &str) -> Vec<Features> {
             distance: 0,
             kind: match case.pieces[number].stands {
                 Stands::Page { .. } => SuspectKind::ToolResult,
+                Stands::Reply { .. } => SuspectKind::Reply,
                 Stands::Context(_) | Stands::Absent(_) => SuspectKind::Context,
             },
             recency: to_f64(number) / to_f64(case.pieces.len()),

@@ -1,7 +1,9 @@
 //! The search, and what it is measured against.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
-use probity_why::{Change, Cost, Ended, Next, Search, Settings, Suspect, VerdictKind, rank};
+use probity_why::{Arm, Change, Cost, Ended, Next, Reach, Search, Settings, Suspect, VerdictKind, rank};
 
 use super::case::Stands;
 use super::features::{features, lexical, longest_overlap, to_f64};
@@ -22,6 +24,8 @@ pub(crate) struct Said {
     pub(crate) named: Option<Vec<usize>>,
     /// Absent items that it names.
     pub(crate) absent: Vec<usize>,
+    /// Replies that it names: steps of the chain to what it names else.
+    pub(crate) replies: Vec<usize>,
     /// Whether it ended without a verdict for want of calls or of a steady model.
     pub(crate) is_cut: bool,
 }
@@ -39,36 +43,81 @@ pub(crate) const METHODS: [Method; 6] = [
 /// Shots that the budget of the search allows here.
 const BUDGET_CALLS: u32 = 150;
 
+/// Of `alpha`, what the first search of a chain may spend; each later one has half of what is left.
+const FIRST_SHARE: f64 = 0.8;
+/// Calls that are asked about in one chain.
+const CHAIN_MAX: usize = 4;
+
+/// Asks the call; where a reply of the model is convicted, the call that gave it is asked next.
 fn search(world: &mut World<'_>) -> Result<Said> {
-    let features = features(world.case, &world.reply);
-    let suspects = features.iter().enumerate().map(|(number, features)| Suspect {
-        change: if world.case.is_absent(number) { Change::Restore } else { Change::Neutralise },
-        first_seen: u32::try_from(world.case.first_seen(number)).unwrap_or(u32::MAX),
-        lead: rank(features),
-    });
-    let budget = Cost { model_calls: BUDGET_CALLS, microdollars: u64::MAX };
-    let settings = Settings { budget, ..Settings::default() };
-    let mut search = Search::new(suspects.collect(), world.asked(), settings)?;
-    let findings = loop {
-        match search.step() {
-            Next::Run(arm) => search.heard(world.shoot(&arm)?),
-            Next::Done(findings) => break findings,
+    let case = world.case;
+    let leads: Vec<f64> = features(case, &world.reply).iter().map(rank).collect();
+    let mut said = Said::default();
+    let (mut named, mut others) = (Vec::new(), Vec::new());
+    let (mut asked, mut left) = (vec![case.turns - 1], Settings::default().alpha);
+    let mut at = 0;
+    while let Some(&call) = asked.get(at) {
+        let alpha = left * if at == 0 { FIRST_SHARE } else { 0.5 };
+        left -= alpha;
+        let (verdicts, ended) = ask(world, call, &leads, alpha)?;
+        said.is_cut |= ended != Ended::Complete;
+        for (number, kind) in verdicts {
+            match case.reply_of(number) {
+                Some(earlier) if kind.is_conviction() => {
+                    if at == 0 {
+                        said.replies.push(number);
+                    }
+                    if !asked.contains(&earlier) && asked.len() < CHAIN_MAX {
+                        asked.push(earlier);
+                    }
+                }
+                Some(_) => {}
+                None if matches!(kind, VerdictKind::Absent(_)) => said.absent.push(number),
+                None if case.is_absent(number) => {}
+                None if kind.is_conviction() => named.push(number),
+                None => others.push(number),
+            }
         }
+        at += 1;
+    }
+    let mut seen = BTreeSet::new();
+    named.retain(|number| seen.insert(*number));
+    others.retain(|number| seen.insert(*number));
+    said.ranked = [named.clone(), others].concat();
+    said.absent.sort_unstable();
+    said.absent.dedup();
+    said.named = Some(named);
+    Ok(said)
+}
+
+type Verdicts = (Vec<(usize, VerdictKind)>, Ended);
+
+/// One search, about one call, among all that stood in its window.
+fn ask(world: &mut World<'_>, call: usize, leads: &[f64], alpha: f64) -> Result<Verdicts> {
+    let case = world.case;
+    let seen: Vec<usize> = (0..case.pieces.len()).filter(|number| case.first_seen(*number) <= call).collect();
+    let suspect = |number: &usize| Suspect {
+        change: if case.is_absent(*number) { Change::Restore } else { Change::Neutralise },
+        first_seen: u32::try_from(case.first_seen(*number)).unwrap_or(u32::MAX),
+        lead: leads[*number],
     };
-    let mut said =
-        Said { named: Some(Vec::new()), is_cut: findings.ended != Ended::Complete, ..Said::default() };
-    for verdict in &findings.verdicts {
-        let is_absent = world.case.is_absent(verdict.suspect);
-        if matches!(verdict.kind, VerdictKind::Absent(_)) {
-            said.absent.push(verdict.suspect);
-        } else if !is_absent {
-            said.ranked.push(verdict.suspect);
-            if verdict.kind.is_conviction() {
-                said.named.get_or_insert_default().push(verdict.suspect);
+    let budget = Cost { model_calls: BUDGET_CALLS, microdollars: u64::MAX };
+    let settings = Settings { budget, alpha, reach: Reach::Near, ..Settings::default() };
+    let mut search = Search::new(seen.iter().map(suspect).collect(), u32::try_from(call)?, settings)?;
+    let pieces = |suspects: &[usize]| suspects.iter().map(|suspect| seen[*suspect]).collect::<Vec<usize>>();
+    loop {
+        match search.step() {
+            Next::Run(arm) => {
+                let (without, with) = (pieces(&arm.without), pieces(&arm.with));
+                search.heard(world.shoot(&Arm { from_call: arm.from_call, without, with }, call)?);
+            }
+            Next::Done(findings) => {
+                let verdicts = findings.verdicts.into_iter();
+                let verdicts = verdicts.map(|verdict| (seen[verdict.suspect], verdict.kind)).collect();
+                return Ok((verdicts, findings.ended));
             }
         }
     }
-    Ok(said)
 }
 
 fn last_result(world: &mut World<'_>) -> Result<Said> {

@@ -73,7 +73,8 @@ fn run_case(
 ) -> Result<Vec<Scored>> {
     let family = families.list.get(number).context("no such family")?;
     let at = || format!("family `{}`, {size} suspects, seed {seed}", family.name);
-    let case = Case::draw(families, family, size, seed).with_context(at)?;
+    let mut case = Case::draw(families, family, size, seed).with_context(at)?;
+    case.pieces.extend(prober::replies(&case).with_context(at)?);
     let mut world = World::new(&case).with_context(at)?;
     world.check().with_context(at)?;
     let mut all = Vec::new();
@@ -81,7 +82,7 @@ fn run_case(
         for method in methods {
             world.start(percent, method.name, seed);
             let said = (method.run)(&mut world)?;
-            all.push(score(&case, method.name, percent, &said, world.spent()));
+            all.push(score(&world, method.name, percent, &said));
         }
     }
     Ok(all)

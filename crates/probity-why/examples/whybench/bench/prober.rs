@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context as _, Result, bail};
 use probity_contract::{
     BoxStream, Content, Effect, Fact, Item, ItemId, Label, Limits, Model, ModelContext, ModelError,
-    ModelEvent, ModelName, ModelRequest, Origin, ToolOutput,
+    ModelEvent, ModelName, ModelRequest, Origin, ReplyPart, ReplyPartKind, ToolOutput,
 };
 use probity_core::{Host, Task, run_task};
 use probity_models::RulesModel;
 use probity_testkit::{Acts, MemoryJournal, ScriptedPolicy, ScriptedTool, principal, run_id};
 use probity_why::Arm;
 
-use super::case::{Case, Stands};
+use super::case::{Case, Piece, Stands};
+use super::family::Role;
 
 /// What an arm came to.
 #[derive(Debug, Clone)]
@@ -26,7 +27,8 @@ pub(crate) struct Ran {
 
 /// Runs arms of one recorded run.
 pub(crate) trait Prober {
-    fn run(&mut self, arm: &Arm) -> Result<Ran>;
+    /// The reply of call `asked` (from 0) in this arm.
+    fn run(&mut self, arm: &Arm, asked: usize) -> Result<Ran>;
 }
 
 /// The recorded run, and the same task for arms: a fork at the call asked about is that call with another window; one
@@ -35,10 +37,8 @@ pub(crate) struct StandIns<'a> {
     case: &'a Case,
     model: Arc<RulesModel>,
     runtime: tokio::runtime::Runtime,
-    /// The window that was sent in the call asked about, and what else went with it.
-    request: ModelRequest,
-    /// The piece that each item of the window is, where it is one.
-    pieces: Vec<Option<usize>>,
+    /// The windows that were sent, and what else went with them.
+    requests: Vec<ModelRequest>,
 }
 
 impl<'a> StandIns<'a> {
@@ -46,14 +46,10 @@ impl<'a> StandIns<'a> {
         let model = Arc::new(RulesModel::from_toml("rules/whybench", &case.rules)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let requests = run(&runtime, case, &model, &Arm::baseline(0))?;
-        let request =
-            requests.into_iter().nth(case.turns - 1).context("the run ended before the call asked about")?;
-        let pieces = request.items.iter().map(|item| piece_of(case, item)).collect();
-        Ok(Self { case, model, runtime, request, pieces })
-    }
-
-    fn asked(&self) -> u32 {
-        u32::try_from(self.case.turns - 1).unwrap_or(u32::MAX)
+        if requests.len() < case.turns {
+            bail!("the run ended before the call asked about");
+        }
+        Ok(Self { case, model, runtime, requests })
     }
 
     fn reply(&self, request: &ModelRequest) -> Result<String> {
@@ -69,18 +65,21 @@ impl<'a> StandIns<'a> {
 }
 
 impl Prober for StandIns<'_> {
-    fn run(&mut self, arm: &Arm) -> Result<Ran> {
-        let calls = self.asked() - arm.from_call + 1;
-        if arm.from_call < self.asked() {
+    fn run(&mut self, arm: &Arm, asked: usize) -> Result<Ran> {
+        let from = usize::try_from(arm.from_call)?;
+        let calls = u32::try_from(asked - from + 1)?;
+        if from < asked {
             let requests = run(&self.runtime, self.case, &self.model, arm)?;
-            let reply = match requests.get(self.case.turns - 1) {
+            let reply = match requests.get(asked) {
                 Some(request) => self.reply(request)?,
                 None => String::new(),
             };
             return Ok(Ran { reply, calls });
         }
-        let mut items = Vec::with_capacity(self.request.items.len() + arm.with.len());
-        for (item, piece) in self.request.items.iter().zip(&self.pieces) {
+        let recorded = self.requests.get(asked).context("no such call")?;
+        let mut items = Vec::with_capacity(recorded.items.len() + arm.with.len());
+        let mut replies = 0;
+        for item in recorded.items.iter() {
             if matches!(item.content, Content::Person(_)) {
                 for number in &arm.with {
                     let piece = &self.case.pieces[*number];
@@ -95,10 +94,19 @@ impl Prober for StandIns<'_> {
                     }));
                 }
             }
-            let is_replaced = piece.is_some_and(|number| arm.without.binary_search(&number).is_ok());
+            let is_replaced = match &item.content {
+                Content::Reply(_) => {
+                    replies += 1;
+                    arm.without.iter().any(|number| self.case.reply_of(*number) == Some(replies - 1))
+                }
+                Content::Context { text, .. } | Content::ToolResult { text, .. } => {
+                    arm.without.iter().any(|number| *self.case.pieces[*number].text == **text)
+                }
+                _ => false,
+            };
             items.push(if is_replaced { Arc::new(neutral_item(item)) } else { Arc::clone(item) });
         }
-        let request = ModelRequest { items: Arc::new(items), ..self.request.clone() };
+        let request = ModelRequest { items: Arc::new(items), ..recorded.clone() };
         Ok(Ran { reply: self.reply(&request)?, calls })
     }
 }
@@ -121,18 +129,32 @@ fn neutral_item(item: &Item) -> Item {
             text: neutral(text).into(),
             is_error: false,
         },
+        // The call stays, so that its result has something to answer; what it was called with goes.
+        Content::Reply(parts) => Content::Reply(parts.iter().map(neutral_part).collect()),
         other => other.clone(),
     };
     Item { content, ..item.clone() }
 }
 
-/// Which piece an item of the window is: context by its order, pages by theirs.
-fn piece_of(case: &Case, item: &Item) -> Option<usize> {
-    let text = match &item.content {
-        Content::Context { text, .. } | Content::ToolResult { text, .. } => text,
-        _ => return None,
+fn neutral_part(part: &ReplyPart) -> ReplyPart {
+    match &part.kind {
+        ReplyPartKind::Text(text) | ReplyPartKind::Reasoning(text) => ReplyPart::text(neutral(text)),
+        ReplyPartKind::Call(call) => ReplyPart::call(call.provider_id.clone(), call.name.clone(), "{}"),
+        ReplyPartKind::Opaque => part.clone(),
+    }
+}
+
+/// What the model said before the call asked about, in order.
+pub(crate) fn replies(case: &Case) -> Result<Vec<Piece>> {
+    let recorded = StandIns::record(case)?;
+    let window = &recorded.requests[case.turns - 1];
+    let said = window.items.iter().filter(|item| matches!(item.content, Content::Reply(_)));
+    let piece = |(call, item): (usize, &Arc<Item>)| Piece {
+        stands: Stands::Reply { call },
+        text: item.flat_text(),
+        role: Role::Innocent,
     };
-    case.pieces.iter().position(|piece| piece.text == **text && !matches!(piece.stands, Stands::Absent(_)))
+    Ok(said.enumerate().map(piece).collect())
 }
 
 /// Runs the task with the real machine and record; the windows that were sent.
@@ -155,7 +177,7 @@ fn run(
             Stands::Absent(name) if arm.with.contains(&number) => {
                 task = task.context(name.clone(), text(number), Label::untrusted());
             }
-            Stands::Absent(_) => {}
+            Stands::Absent(_) | Stands::Reply { .. } => {}
             Stands::Page { tool, .. } => {
                 tools.insert(tool.clone());
                 pages.push(text(number));

@@ -1,11 +1,9 @@
 //! One function scores every method.
 
-use probity_why::Cost;
-
-use super::case::Case;
 use super::family::{Kind, Role};
 use super::features::to_f64;
 use super::methods::Said;
+use super::world::World;
 
 /// How a method did on a case at a noise.
 #[derive(Debug, Clone)]
@@ -32,13 +30,8 @@ pub(crate) struct Scored {
 }
 
 /// Scores what was said of a case. That named suspects make a difference was checked when the case was drawn.
-pub(crate) fn score(
-    case: &Case,
-    method: &'static str,
-    noise_percent: u32,
-    said: &Said,
-    spent: (Cost, u32),
-) -> Scored {
+pub(crate) fn score(world: &World<'_>, method: &'static str, noise_percent: u32, said: &Said) -> Scored {
+    let (case, spent) = (world.case, world.spent());
     let mut truth = [case.with_role(Role::Culprit), case.with_role(Role::Needed)].concat();
     truth.sort_unstable();
     let absent = case.with_role(Role::Absent);
@@ -48,6 +41,8 @@ pub(crate) fn score(
     });
     let hits = named.iter().filter(|number| truth.contains(number)).count();
     let absent_hits = said.absent.iter().filter(|number| absent.contains(number)).count();
+    // Only those of the call asked about can be checked so; the chain goes on from them.
+    let reply_hits = said.replies.iter().filter(|number| world.needed_replies.contains(number)).count();
     let f1 = if named.is_empty() && truth.is_empty() {
         1.0
     } else {
@@ -64,8 +59,8 @@ pub(crate) fn score(
         is_top_right: said.ranked.first().is_some_and(|first| truth.contains(first)),
         f1,
         is_absent_found: absent_hits == absent.len() && said.absent.len() == absent.len(),
-        named: named.len() + said.absent.len(),
-        named_right: hits + absent_hits,
+        named: named.len() + said.absent.len() + said.replies.len(),
+        named_right: hits + absent_hits + reply_hits,
         calls: spent.0.model_calls,
         shots: spent.1,
         is_cut: said.is_cut,

@@ -16,7 +16,9 @@ pub(crate) struct World<'a> {
     pub(crate) reply: String,
     prober: Box<dyn Prober + 'a>,
     /// What arms come to without noise: the model gives the same to the same window, so each is run once.
-    known: BTreeMap<Arm, Ran>,
+    known: BTreeMap<(usize, Arm), Ran>,
+    /// Replies without which the call asked about answers otherwise.
+    pub(crate) needed_replies: Vec<usize>,
     chance: Chance,
     noise_percent: u32,
     spent: Cost,
@@ -26,12 +28,13 @@ pub(crate) struct World<'a> {
 impl<'a> World<'a> {
     pub(crate) fn new(case: &'a Case) -> Result<Self> {
         let mut prober = StandIns::record(case)?;
-        let reply = prober.run(&Arm::baseline(asked(case)))?.reply;
+        let reply = prober.run(&Arm::baseline(asked(case)), case.turns - 1)?.reply;
         Ok(Self {
             case,
             reply,
             prober: Box::new(prober),
             known: BTreeMap::new(),
+            needed_replies: Vec::new(),
             chance: Chance::new(&[], 0),
             noise_percent: 0,
             spent: Cost::default(),
@@ -53,21 +56,20 @@ impl<'a> World<'a> {
         (self.spent, self.shots)
     }
 
-    pub(crate) fn asked(&self) -> u32 {
-        asked(self.case)
-    }
-
-    /// One run of an arm.
-    pub(crate) fn shoot(&mut self, arm: &Arm) -> Result<Shot> {
-        let ran = self.quiet(arm)?;
-        let mut is_kept = says(&ran.reply, &self.case.ask);
+    /// One run of an arm, where the call `asked` (from 0) is asked about: whether its reply still says the words asked
+    /// about, or, where it never did, is the same.
+    pub(crate) fn shoot(&mut self, arm: &Arm, asked: usize) -> Result<Shot> {
+        let ran = self.quiet(arm, asked)?;
+        let recorded = self.quiet(&Arm::baseline(u32::try_from(asked)?), asked)?.reply;
+        let has_words = says(&recorded, &self.case.ask);
+        let mut is_kept = if has_words { says(&ran.reply, &self.case.ask) } else { ran.reply == recorded };
         if self.chance.percent(self.noise_percent) {
             // Another plausible answer than the one that came.
             let plausible: Vec<&String> = std::iter::once(&self.case.ask)
                 .chain(&self.case.others)
                 .filter(|other| !says(&ran.reply, other))
                 .collect();
-            is_kept = !plausible.is_empty() && *self.chance.pick(&plausible) == &self.case.ask;
+            is_kept = has_words && !plausible.is_empty() && *self.chance.pick(&plausible) == &self.case.ask;
         }
         let cost = Cost { model_calls: ran.calls, microdollars: 0 };
         self.spent = self.spent.plus(cost);
@@ -77,8 +79,8 @@ impl<'a> World<'a> {
 
     /// One run with these suspects neutral in the window of the call asked about.
     pub(crate) fn shoot_without(&mut self, without: &[usize]) -> Result<bool> {
-        let arm = Arm { from_call: self.asked(), without: without.to_vec(), with: Vec::new() };
-        Ok(self.shoot(&arm)?.outcome == Outcome::Flipped)
+        let arm = Arm { from_call: asked(self.case), without: without.to_vec(), with: Vec::new() };
+        Ok(self.shoot(&arm, self.case.turns - 1)?.outcome == Outcome::Flipped)
     }
 
     /// Whether what the family declares is so, without noise.
@@ -92,7 +94,7 @@ impl<'a> World<'a> {
             FamilyReach::Whole => 0,
         };
         let flips = |world: &mut Self, without: Vec<usize>, with: Vec<usize>| -> Result<bool> {
-            let ran = world.quiet(&Arm { from_call: from, without, with })?;
+            let ran = world.quiet(&Arm { from_call: from, without, with }, case.turns - 1)?;
             Ok(!says(&ran.reply, &case.ask))
         };
         let culprits = case.with_role(Role::Culprit);
@@ -117,6 +119,12 @@ impl<'a> World<'a> {
         if case.kind == Kind::None && all {
             bail!("the answer changes without everything");
         }
+        for number in (0..case.pieces.len()).filter(|number| case.reply_of(*number).is_some()) {
+            let near = Arm { from_call: asked(case), without: vec![number], with: Vec::new() };
+            if !says(&self.quiet(&near, case.turns - 1)?.reply, &case.ask) {
+                self.needed_replies.push(number);
+            }
+        }
         for number in (0..case.pieces.len()).filter(|number| case.is_absent(*number)) {
             if flips(self, Vec::new(), vec![number])? != (case.pieces[number].role == Role::Absent) {
                 bail!("absent item {number} does not do what its role says");
@@ -125,12 +133,13 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn quiet(&mut self, arm: &Arm) -> Result<Ran> {
-        if let Some(ran) = self.known.get(arm) {
+    fn quiet(&mut self, arm: &Arm, asked: usize) -> Result<Ran> {
+        let key = (asked, arm.clone());
+        if let Some(ran) = self.known.get(&key) {
             return Ok(ran.clone());
         }
-        let ran = self.prober.run(arm)?;
-        self.known.insert(arm.clone(), ran.clone());
+        let ran = self.prober.run(arm, asked)?;
+        self.known.insert(key, ran.clone());
         Ok(ran)
     }
 }
