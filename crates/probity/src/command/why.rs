@@ -68,9 +68,9 @@ async fn family(store: &Store, run: &RunId, screen: &Screen) -> Result<Vec<Recor
     while let Some(record) = records.get(at) {
         let children: Vec<RunId> = record
             .facts()
-            .filter_map(|(_, fact)| match fact {
-                Fact::ChildEnded { run, .. } => Some(run.clone()),
-                _ => None,
+            .filter_map(|(_, fact)| {
+                let Fact::ChildEnded { run, .. } = fact else { return None };
+                Some(run.clone())
             })
             .collect();
         for child in children {

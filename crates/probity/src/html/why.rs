@@ -170,7 +170,7 @@ fn chain<T: Tier>(page: &mut Page<T>, chain: &ShownChain<T>) {
         }
         page.markup("</li>");
     }
-    if !chain.is_reply && chain.origin.iter().all(|step| step.let_in_by.is_empty()) {
+    if !chain.needs_no_leave && chain.origin.iter().all(|step| step.let_in_by.is_empty()) {
         page.markup("<li>nobody was asked whether it may come in</li>");
     }
     page.markup("</ul></li>\n");

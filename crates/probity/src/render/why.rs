@@ -196,7 +196,7 @@ fn chain_lines(chain: &ShownChain<SamePrincipal>, lines: &mut Vec<Passed>) {
             lines.push(words.text(" ").text(step.what).done());
         }
     }
-    if !is_let_in && !chain.is_reply {
+    if !is_let_in && !chain.needs_no_leave {
         lines.push(Egress::fixed("       nobody was asked whether it may come in"));
     }
 }

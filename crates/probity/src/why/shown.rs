@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use probity_contract::Integrity;
+use probity_contract::{Body, Fact, Integrity};
 use probity_egress::{Egress, Tier, Words, egress_text};
 use probity_trace::{
     Fidelity, Graph, Holder, NodeId, Operation, Provenance, RunAt, Sameness, Step, UnknownNode, UnknownReason,
@@ -129,8 +129,8 @@ pub(crate) struct ShownChain<T: Tier> {
     /// From the source to whoever worded it.
     pub(crate) origin: Vec<ShownStep<T>>,
     pub(crate) is_cut: bool,
-    /// Whether it is a reply: what a model says is judged by what it does.
-    pub(crate) is_reply: bool,
+    /// Whether nobody is asked of such a source: what a model says is judged by what it does, and the principal asks.
+    pub(crate) needs_no_leave: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -261,7 +261,6 @@ impl<T: Tier> ShownWhy<T> {
 }
 
 fn imported<T: Tier>(graph: &Graph<'_>) -> Option<Egress<T>> {
-    use probity_contract::Fact;
     let line = graph.record(RunAt::FIRST)?.lines().first()?;
     let probity_trace::Noted::Known(Fact::RunStarted(start)) = &line.fact else { return None };
     start.imported.as_ref().map(|imported| words::name(&imported.format))
@@ -375,10 +374,10 @@ fn integrity(graph: &Graph<'_>, place: Place) -> Option<Integrity> {
     Some(item.label.integrity)
 }
 
-fn is_reply(graph: &Graph<'_>, place: Place) -> bool {
+fn needs_no_leave(graph: &Graph<'_>, place: Place) -> bool {
     let record = graph.record(place.run());
     let item = record.zip(place.item()).and_then(|(record, item)| record.item(item));
-    item.is_some_and(|item| matches!(item.body, probity_contract::Body::Reply { .. }))
+    item.is_some_and(|item| matches!(item.body, Body::Reply { .. } | Body::Person { .. }))
 }
 
 fn shown_chain<T: Tier>(graph: &Graph<'_>, chain: &Chain) -> ShownChain<T> {
@@ -397,7 +396,7 @@ fn shown_chain<T: Tier>(graph: &Graph<'_>, chain: &Chain) -> ShownChain<T> {
         way: chain.links.iter().map(link).collect(),
         origin: origin.collect(),
         is_cut: chain.wrote.as_ref().is_some_and(|wrote| wrote.is_cut),
-        is_reply: is_reply(graph, chain.place),
+        needs_no_leave: needs_no_leave(graph, chain.place),
     }
 }
 
