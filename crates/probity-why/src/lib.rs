@@ -5,7 +5,7 @@ mod fork;
 mod report;
 mod search;
 
-pub use confirm::{Candidate, Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT, candidates};
+pub use confirm::{Candidate, Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT, candidates, play};
 
 pub use fork::{
     Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, Recorded,

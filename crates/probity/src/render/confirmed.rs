@@ -10,9 +10,14 @@ type Passed = Egress<SamePrincipal>;
 const OTHERS_MAX: usize = 8;
 
 pub(crate) fn confirmed_lines(confirmed: &ShownConfirmed<SamePrincipal>) -> Vec<Passed> {
-    let words = Words::new().text("tested: forks of the run with ").passed(&confirmed.model).text(", compared by ");
+    let words =
+        Words::new().text("tested: forks of the run with ").passed(&confirmed.model).text(", compared by ");
     let words = words.text(confirmed.compared_by);
-    let words = if confirmed.is_exact { words } else { words.text(" (fuzzy: equal meanings may compare as different)") };
+    let words = if confirmed.is_exact {
+        words
+    } else {
+        words.text(" (fuzzy: equal meanings may compare as different)")
+    };
     let mut lines = vec![words.done()];
     let convicted = confirmed.verdicts.iter().filter(|verdict| verdict.is_conviction);
     lines.extend(convicted.map(|verdict| verdict_line('!', verdict)));
@@ -20,7 +25,9 @@ pub(crate) fn confirmed_lines(confirmed: &ShownConfirmed<SamePrincipal>) -> Vec<
         lines.push(Egress::fixed(match (confirmed.ended, confirmed.none_needed) {
             (_, true) => "  no cause among them: the answer stays with all of them out of sight",
             ("complete", false) => "  no cause was confirmed",
-            ("unsteady", false) => "  no verdict: with nothing changed the answer comes out otherwise too often",
+            ("unsteady", false) => {
+                "  no verdict: with nothing changed the answer comes out otherwise too often"
+            }
             _ => "  no cause was confirmed before the test ended",
         }));
     }
@@ -46,7 +53,7 @@ pub(crate) fn confirmed_lines(confirmed: &ShownConfirmed<SamePrincipal>) -> Vec<
 fn verdict_line(sign: char, verdict: &ShownVerdict<SamePrincipal>) -> Passed {
     let words = Words::new().text(if sign == '!' { "  ! " } else { "  - " });
     let words = words.text(verdict.verdict);
-    let with = Egress::join(&verdict.with, ", ");
+    let with = Egress::join(verdict.with.iter().cloned(), ", ");
     let words = if with.is_empty() { words } else { words.text(" ").passed(&with) };
     let words = words.text(": ").passed(&verdict.id).text(" ").passed(&verdict.what);
     let words = if verdict.is_sufficient { words.text(" (sufficient)") } else { words };

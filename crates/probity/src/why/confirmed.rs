@@ -78,7 +78,12 @@ impl<T: Tier> ShownConfirmed<T> {
                 with: with.iter().map(|number| name(*number).0).collect(),
                 is_conviction: verdict.kind.is_conviction(),
                 is_sufficient: verdict.is_sufficient,
-                changed: arm(verdict.changed.kept, verdict.changed.flipped, &verdict.changed, verdict.changed_kept),
+                changed: arm(
+                    verdict.changed.kept,
+                    verdict.changed.flipped,
+                    &verdict.changed,
+                    verdict.changed_kept,
+                ),
                 unchanged: arm(verdict.base.kept, verdict.base.flipped, &verdict.base, verdict.base_kept),
             }
         };
@@ -139,9 +144,7 @@ fn named<T: Tier>(graph: &Graph<'_>, candidate: Option<&Candidate>) -> (Egress<T
             | ForkChange::Replace(item, _)
             | ForkChange::Restore(item),
         ) => (words::id_of_item(graph, run, *item), words::item_words(graph, run, *item)),
-        Some(ForkChange::StandIn(Target::Tool(tool))) => {
-            (egress_text("tools"), words::name(tool.as_str()))
-        }
+        Some(ForkChange::StandIn(Target::Tool(tool))) => (egress_text("tools"), words::name(tool.as_str())),
         None => (Egress::fixed("?"), Egress::fixed("a suspect that is not known")),
     }
 }

@@ -9,8 +9,8 @@ use probity_trace::{
 use probity_why::{AskedAtom, AskedPart, AtomSource, Chain, Composition, Lead, Link, Place, Why};
 use serde::Serialize;
 
-use super::PassedText;
 use super::words;
+use super::{PassedText, ShownConfirmed};
 
 /// Places of one atom that are shown; the others are counted.
 const HOLDERS_SHOWN_MAX: usize = 8;
@@ -45,6 +45,9 @@ pub(crate) struct ShownWhy<T: Tier> {
     pub(crate) unknown_left_out: usize,
     pub(crate) windows: Vec<ShownWindow<T>>,
     pub(crate) counts: ShownCounts,
+    /// What a test of suspects came to, where one was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) confirmed: Option<ShownConfirmed<T>>,
 }
 
 /// Where an atom is from, in one word.
@@ -256,6 +259,7 @@ impl<T: Tier> ShownWhy<T> {
                 source_bytes: counts.source_bytes,
                 sources_not_whole: counts.sources_not_whole,
             },
+            confirmed: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use probity_contract::{Cancel, Fact, Model};
-use probity_egress::{Egress, SamePrincipal, egress_text};
+use probity_egress::{SamePrincipal, egress_text};
 use probity_models::RulesModel;
 use probity_trace::{Atom, Record};
 use probity_why::{
@@ -106,9 +106,7 @@ pub(crate) async fn confirm(
 
 fn asked(recorded: &Recorded<'_>, why: &Why) -> Result<Asked, Fatal> {
     let found = match why.asked {
-        AskedPart::Answer(item) | AskedPart::Reply(item) => {
-            recorded.place_of_reply(item).map(Asked::Reply)
-        }
+        AskedPart::Answer(item) | AskedPart::Reply(item) => recorded.place_of_reply(item).map(Asked::Reply),
         AskedPart::Call(call) => recorded.place_of_proposal(call).map(Asked::Proposal),
     };
     found.ok_or_else(|| kept_failed(&KeptError::NoReply))
@@ -122,7 +120,9 @@ fn kept(recorded: &Recorded<'_>, why: &Why, pointer: Option<&str>) -> Result<Kep
         (AskedPart::Call(call), Some(pointer)) => {
             let tool = recorded.tool_of(call).map(str::to_owned);
             match (value_at(pointer), tool) {
-                (Some(value), tool @ Some(_)) => Ok(Kept::Pointer { tool, pointer: pointer.to_owned(), value }),
+                (Some(value), tool @ Some(_)) => {
+                    Ok(Kept::Pointer { tool, pointer: pointer.to_owned(), value })
+                }
                 _ => Err(kept_failed(&KeptError::NoCall)),
             }
         }
@@ -210,13 +210,11 @@ pub(crate) fn fork_failed(error: &ForkError) -> Fatal {
 }
 
 fn kept_failed(error: &KeptError) -> Fatal {
-    Fatal::of(Code::Usage, error).hint("ask about something that the model said itself, such as --text or --call")
+    Fatal::of(Code::Usage, error)
+        .hint("ask about something that the model said itself, such as --text or --call")
 }
 
 /// Nothing to say but that it is over.
 pub(crate) const fn code(tested: &Tested) -> Code {
     if tested.confirmed.is_cancelled { Code::Cancelled } else { Code::Ok }
 }
-
-/// The words of a blank line.
-pub(crate) const BLANK: fn() -> Egress<SamePrincipal> = || Egress::fixed("");
