@@ -205,9 +205,12 @@ fn leads(why: &ShownWhy<SamePrincipal>, lines: &mut Vec<Passed>) {
     if why.leads.is_empty() {
         return;
     }
-    lines.push(Egress::fixed(
-        "suspects: leads in the order in which to look at them, no verdicts; nothing was tested",
-    ));
+    lines.push(Egress::fixed(match why.confirmed {
+        None => "suspects: leads in the order in which to look at them, no verdicts; nothing was tested",
+        Some(_) => {
+            "suspects: leads in the order in which to look at them, no verdicts; what was tested stands below"
+        }
+    }));
     for (at, lead) in why.leads.iter().take(LEADS_MAX).enumerate() {
         lines.push(lead_line(at + 1, lead));
     }
