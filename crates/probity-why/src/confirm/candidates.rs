@@ -37,6 +37,28 @@ pub fn candidates(
     asked: &Asked,
     atoms: &[Atom],
 ) -> Result<Vec<Candidate>, ForkError> {
+    among(recorded, asked, atoms, false)
+}
+
+/// The same with the model's own replies among the suspects, as [`ConfirmChain`](crate::ConfirmChain) asks: what acted earlier acts
+/// through one of them, so at the call that was asked about nothing is missed.
+///
+/// # Errors
+/// When the window of the call is not known whole.
+pub fn candidates_with_replies(
+    recorded: &Recorded<'_>,
+    asked: &Asked,
+    atoms: &[Atom],
+) -> Result<Vec<Candidate>, ForkError> {
+    among(recorded, asked, atoms, true)
+}
+
+fn among(
+    recorded: &Recorded<'_>,
+    asked: &Asked,
+    atoms: &[Atom],
+    with_replies: bool,
+) -> Result<Vec<Candidate>, ForkError> {
     let place = asked.place();
     let window = recorded.window(place)?;
     let absent = recorded.never_sent(place);
@@ -44,7 +66,7 @@ pub fn candidates(
     let in_order: Vec<&Item> =
         window.iter().chain(&absent).filter_map(|item| recorded.item(*item)).map(AsRef::as_ref).collect();
     let suspects: Vec<(&Item, SuspectKind)> =
-        in_order.into_iter().filter_map(|item| Some((item, kind_of(item)?))).collect();
+        in_order.into_iter().filter_map(|item| Some((item, kind_of(item, with_replies)?))).collect();
     let texts: Vec<String> = suspects.iter().map(|(item, _)| text_of(item)).collect();
     let copied = copied(&texts, atoms);
     let question: String = suspects
@@ -79,12 +101,13 @@ pub fn candidates(
     Ok(made.collect())
 }
 
-fn kind_of(item: &Item) -> Option<SuspectKind> {
+fn kind_of(item: &Item, with_replies: bool) -> Option<SuspectKind> {
     match &item.content {
         Content::Instructions(_) => Some(SuspectKind::Instructions),
         Content::Person(_) => Some(SuspectKind::Person),
         Content::Context { .. } => Some(SuspectKind::Context),
         Content::ToolResult { .. } => Some(SuspectKind::ToolResult),
+        Content::Reply(_) if with_replies => Some(SuspectKind::Reply),
         Content::Reply(_) | Content::Notice(_) => None,
     }
 }
