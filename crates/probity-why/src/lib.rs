@@ -7,7 +7,7 @@ mod search;
 
 pub use confirm::{
     CHAIN_STEPS_MAX, Candidate, ChainStep, Confirm, ConfirmChain, ConfirmError, Confirmed, MODEL_TIMEOUT,
-    candidates, candidates_with_replies,
+    candidates, candidates_with_replies, play,
 };
 
 pub use fork::{

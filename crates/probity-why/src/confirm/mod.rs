@@ -2,8 +2,10 @@
 
 mod candidates;
 mod chain;
+mod once;
 mod shots;
 
 pub use candidates::{Candidate, candidates, candidates_with_replies};
 pub use chain::{CHAIN_STEPS_MAX, ChainStep, ConfirmChain};
+pub use once::play;
 pub use shots::{Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT};
