@@ -14,6 +14,8 @@ use super::tally::Tally;
 const SINGLY_MAX: usize = 3;
 /// How likely the second and third of them must be for that, after what was heard of those before.
 const SINGLY_WORTH: f64 = 0.15;
+/// The same of the first, whose trial is opened with it.
+const SINGLY_WORTH_FIRST: f64 = 0.08;
 /// Kept shots of a baseline before anything is compared with it.
 const BASELINE_KEPT_MIN: u32 = 2;
 /// Shots of a baseline after which it is given up where it never looked steady.
@@ -260,20 +262,22 @@ impl Planner<'_> {
         Err(self.telling(change, open, &belief))
     }
 
-    /// A first shot of each of the best that is likely enough; the very first gets its trial at once, so that no shot of it is lost.
+    /// A first shot of each of the best that is likely enough; the very first gets its trial at once, so that no shot
+    /// of it is lost. Where not even that one is likely, the joint arm comes first, and no share of the error is spent on a guess.
     fn singly(&mut self, change: Change, open: &[usize], best: usize) -> Result<(), Stop> {
         for (place, number) in open.iter().enumerate().take(best) {
             let single = arm_of(self.state, self.stage, change, &[*number]);
-            if place == 0 {
-                self.state.open(&[(Arm::baseline(single.from_call), single.clone())]);
-            }
             let tally = self.state.tally(&single);
             if tally.shots() == 0 && !is_dead(&tally) {
-                let share = || self.belief(change, open, NONE_AT_FIRST).singles.get(place).copied();
-                if place == 0 || share().is_some_and(|share| share >= SINGLY_WORTH) {
-                    return Err(Stop::Run(single));
+                let share = self.belief(change, open, NONE_AT_FIRST).singles.get(place).copied();
+                let worth = if place == 0 { SINGLY_WORTH_FIRST } else { SINGLY_WORTH };
+                if share.is_none_or(|share| share < worth) {
+                    return Ok(());
                 }
-                return Ok(());
+                if place == 0 {
+                    self.state.open(&[(Arm::baseline(single.from_call), single.clone())]);
+                }
+                return Err(Stop::Run(single));
             }
             if tally.flipped > tally.kept {
                 return Ok(());
