@@ -98,12 +98,11 @@ impl Row {
     /// A value that is a word in the record: its own, or that under its tag.
     pub(super) fn word(self, name: &'static str, value: &impl Serialize) -> Self {
         let json = serde_json::to_value(value).unwrap_or_default();
-        let word = match &json {
-            Value::Object(members) => {
-                let tagged = ["outcome", "ending", "role"].iter().find_map(|tag| members.get(*tag));
-                tagged.and_then(Value::as_str).or_else(|| members.keys().next().map(String::as_str))
-            }
-            other => other.as_str(),
+        let word = if let Some(members) = json.as_object() {
+            let tagged = ["outcome", "ending", "role"].iter().find_map(|tag| members.get(*tag));
+            tagged.and_then(Value::as_str).or_else(|| members.keys().next().map(String::as_str))
+        } else {
+            json.as_str()
         };
         self.named(name, word.unwrap_or("other"))
     }

@@ -52,11 +52,8 @@ impl Asked<'_> {
             head = head.id("answer", &self.name(answer));
             head = self.with_item_text(head, answer);
         }
-        let start = record.facts().find_map(|(_, fact)| match fact {
-            Fact::RunStarted(start) => Some(start),
-            _ => None,
-        });
-        if let Some(start) = start {
+        let first = record.facts().next().map(|(_, fact)| fact);
+        if let Some(Fact::RunStarted(start)) = first {
             let tools = start.tools.iter().map(|tool| tool.name.as_str());
             head = head.list(("tools", "tools_left_out"), NAMED_MAX, tools, |name| name.into());
             let policies = start.policies.iter();
