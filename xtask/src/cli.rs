@@ -31,6 +31,8 @@ Commands:
             [--misses]
   whybench  Whether the search for causes finds those of tasks with a known cause, beside baselines and targets
             [--seeds N] [--first-seed N] [--threads N] [--families DIR]
+  who-and-when  Who made the decisive mistake of a failed run, and when: a ranker without a model, beside constants
+  agentrx   The same on the annotations of AgentRx
   help    Print this
 
 Options:
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     AgentDojo(Vec<String>),
     TauBench(Vec<String>),
     WhyBench(Vec<String>),
+    WhoAndWhen,
+    AgentRx,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +99,8 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
         "agentdojo" => Ok(Command::AgentDojo(rest)),
         "tau-bench" => Ok(Command::TauBench(rest)),
         "whybench" => Ok(Command::WhyBench(rest)),
+        "who-and-when" => parse_flags(&rest, |_| false).map(|()| Command::WhoAndWhen),
+        "agentrx" => parse_flags(&rest, |_| false).map(|()| Command::AgentRx),
         _ => bail!("unknown command `{name}`"),
     }
 }

@@ -18,6 +18,8 @@ fn commands_and_flags() {
     check("whybench --seeds 5", Command::WhyBench(vec!["--seeds".into(), "5".into()]));
     check("redaction-bench --mb 8", Command::RedactionBench(vec!["--mb".into(), "8".into()]));
     check("tau-bench --misses", Command::TauBench(vec!["--misses".into()]));
+    check("who-and-when", Command::WhoAndWhen);
+    check("agentrx", Command::AgentRx);
     check("bench -- --quick", Command::Bench(vec!["--".into(), "--quick".into()]));
 }
 

@@ -3,6 +3,7 @@
 
 mod agent_hooks;
 mod agentdojo;
+mod attribution;
 mod bench;
 mod checks;
 mod cli;
@@ -53,6 +54,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::AgentDojo(arguments) => agentdojo::run(&arguments)?,
         Command::TauBench(arguments) => tau_bench::report(&arguments)?,
         Command::WhyBench(arguments) => whybench::run(&arguments)?,
+        Command::WhoAndWhen => attribution::report("who-and-when")?,
+        Command::AgentRx => attribution::report("agentrx")?,
     }
     Ok(ExitCode::SUCCESS)
 }

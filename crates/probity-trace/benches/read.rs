@@ -1,5 +1,9 @@
 //! How fast a record is read and checked, in bytes a second, and what one line costs to encode.
-#![expect(clippy::unwrap_used, reason = "a benchmark that cannot set up should stop")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a benchmark that cannot set up should stop"
+)]
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -9,7 +13,8 @@ use probity_contract::{
     Body, CallId, ContentSetting, Effect, Emission, Entry, Fact, ItemId, Kept, Label, Limits, ModelName,
     ModelParams, Origin, Part, PartId, PrincipalId, RECORD_VERSION, RunId, RunStarted, ToolOutcomeKind,
 };
-use probity_trace::{FrameReader, Record, encode_frame, encode_header};
+use probity_trace::{FRAME_HEAD_BYTES, FrameReader, Record, encode_frame, encode_header};
+use sha2::{Digest as _, Sha256};
 
 const TURNS: u32 = 500;
 
@@ -86,6 +91,18 @@ fn read(c: &mut Criterion) {
         b.iter(|| {
             out.clear();
             emissions.iter().for_each(|emission| encode_frame(emission, &mut out).unwrap());
+        });
+    });
+    // What an append costs with a leaf of a Merkle tree (RFC 6962) over the digest of the frame. No record has leaves yet.
+    group.throughput(Throughput::Elements(1));
+    let mut at = 0;
+    group.bench_function("append with leaf hash", |b| {
+        b.iter(|| {
+            out.clear();
+            encode_frame(&emissions[at], &mut out).unwrap();
+            at = (at + 1) % emissions.len();
+            let leaf = PartId::of(std::str::from_utf8(&out[FRAME_HEAD_BYTES..]).unwrap()).to_string();
+            Sha256::new().chain_update([0]).chain_update(leaf).finalize()
         });
     });
     group.finish();

@@ -194,6 +194,11 @@ impl Record {
         self.parts.get(&id)
     }
 
+    /// All texts, in no order.
+    pub fn parts(&self) -> impl Iterator<Item = (PartId, &Kept)> {
+        self.parts.iter().map(|(id, kept)| (*id, kept))
+    }
+
     /// What the first entry says; `None` where the run broke off before it.
     #[must_use]
     pub const fn start(&self) -> Option<&Start> {

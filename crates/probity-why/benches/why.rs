@@ -1,6 +1,6 @@
 //! How long it takes to say where an answer came from, without a model, in a run of 200 messages.
 
-#![expect(missing_docs, clippy::unwrap_used, reason = "a bench")]
+#![expect(clippy::unwrap_used, reason = "a bench")]
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -7,7 +7,10 @@ mod report;
 mod search;
 mod trace_tools;
 
-pub use confirm::{Candidate, Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT, candidates};
+pub use confirm::{
+    CHAIN_STEPS_MAX, Candidate, ChainStep, Confirm, ConfirmChain, ConfirmError, Confirmed, MODEL_TIMEOUT,
+    candidates, candidates_with_replies, play,
+};
 
 pub use fork::{
     Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, Recorded,

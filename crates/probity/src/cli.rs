@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use probity_contract::{CallId, ContentSetting};
+use probity_contract::{CallId, ContentSetting, ItemId};
 
 use crate::exit::CODES_HELP;
 
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Runs(RunsCommand),
     /// Say where an answer, or the arguments of a call, came from
     Why(WhyArgs),
+    /// Play a run again from its record, or fork it with other context
+    Replay(ReplayArgs),
     /// Say where two runs first differ, and what differs then
     Diff(DiffArgs),
     /// Write a run out for other programs
@@ -369,6 +371,43 @@ Examples:
   probity why 01h455 --text \"5,000.00 EUR\"
   probity why 01h455 --call c3 --pointer /amount
   probity why last --html why.html";
+
+/// Without changes nothing is asked: the run is played again from its record alone, and must write the same record. With
+/// changes the run is forked at the first model call that saw one of them, and a model answers. No tool ever runs: calls are
+/// served from the record, and a call that was never made ends the fork.
+#[derive(Debug, Args)]
+#[command(after_help = REPLAY_HELP)]
+pub(crate) struct ReplayArgs {
+    /// The run's id, or its first characters; `last` is the newest
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Put a neutral stand-in in place of an item: i1, i2 … (`probity runs show RUN` lists them)
+    #[arg(long, value_name = "ITEM")]
+    pub(crate) without: Vec<ItemId>,
+    /// Put the text of a file in place of an item
+    #[arg(long, value_name = "ITEM=FILE", value_parser = item_and_file)]
+    pub(crate) with: Vec<(ItemId, PathBuf)>,
+    /// The model that answers [default: that of the run]
+    #[arg(long, value_name = "PROVIDER/NAME")]
+    pub(crate) model: Option<String>,
+}
+
+fn item_and_file(text: &str) -> Result<(ItemId, PathBuf), &'static str> {
+    let error = "an item and a file, such as i3=note.txt";
+    let (item, file) = text.split_once('=').ok_or(error)?;
+    Ok((item.parse().map_err(|_| error)?, PathBuf::from(file)))
+}
+
+const REPLAY_HELP: &str = "\
+Exit codes of this command:
+    0  the record is what the machine makes of what came; or the answer of the fork is the recorded one
+    1  it is not, or it cannot be played; or the answer is another one, or the fork ended without one
+    6  a record could not be read
+
+Examples:
+  probity replay last
+  probity replay last --without i3
+  probity replay 01h455 --with i3=note.txt --model openai/gpt-4.1-mini";
 
 /// Runs are laid side by side by what happened, not by when or under which id.
 #[derive(Debug, Args)]

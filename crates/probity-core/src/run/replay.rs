@@ -49,8 +49,8 @@ pub enum ReplayError {
 
 /// Plays a run again whose record has these lines, and gives the lines that the machine writes now.
 ///
-/// What always holds: if it gives anything, the lines are equal to those that came in, but for what this program
-/// would not write any more. No model, tool, policy or person is asked.
+/// What always holds: if it gives anything, its entries are those of the record in their order, and every text is one of the record's.
+/// Texts may come in in any order. No model, tool, policy or person is asked.
 ///
 /// # Errors
 /// When the record does not say enough (texts that were not kept, interceptors, tasks that calls started, a run that was taken
@@ -86,7 +86,6 @@ const CANCEL_TICKS_MAX: usize = 32;
 
 /// What a record tells.
 struct Told<'l> {
-    lines: &'l [Emission],
     entries: Vec<&'l Entry>,
     parts: HashMap<PartId, &'l str>,
     started: &'l RunStarted,
@@ -115,7 +114,7 @@ impl<'l> Told<'l> {
         if started.content != ContentSetting::Full {
             return Err(ReplayError::TextNotKept);
         }
-        Ok(Self { lines, entries, parts, started })
+        Ok(Self { entries, parts, started })
     }
 
     fn is_cancelled(&self) -> bool {
@@ -270,11 +269,26 @@ impl<'t> Player<'t> {
                     refused_at = self.feed(next.at_ms, outcome).is_err().then_some(self.entries);
                     self.feed_what_came_at_once();
                 }
-                Some(Step::Done(_)) if self.written.len() == self.told.lines.len() => return Ok(()),
+                Some(Step::Done(_)) if self.entries == self.told.entries.len() => return Ok(()),
                 Some(Step::Done(_)) => return Err(self.differs()),
                 Some(step) => self.carry_out(step)?,
             }
         }
+    }
+
+    /// Whether a line is the record's: the next entry, or a text that stands somewhere in it.
+    fn is_told(&self, line: &Emission) -> bool {
+        match line {
+            Emission::Entry(entry) => self.told.entries.get(self.entries).is_some_and(|told| *told == entry),
+            Emission::Part(part) => match &part.kept {
+                Kept::Full(text) => self.told.parts.get(&part.id).is_some_and(|told| *told == text.as_ref()),
+                Kept::Redacted(_) | Kept::Length(_) => false,
+            },
+        }
+    }
+
+    fn is_broken_off(&self) -> bool {
+        !matches!(self.told.entries.last().map(|entry| &entry.fact), Some(Fact::Ended { .. }))
     }
 
     fn differs(&self) -> ReplayError {
@@ -311,9 +325,11 @@ impl<'t> Player<'t> {
         match step {
             Step::Record { lines, .. } => {
                 for line in lines {
-                    // A record that broke off may end between two lines of one hand-over.
-                    let Some(told) = self.told.lines.get(self.written.len()) else { break };
-                    if *told != line {
+                    // A record that broke off may end within one hand-over.
+                    if self.entries == self.told.entries.len() && self.is_broken_off() {
+                        break;
+                    }
+                    if !self.is_told(&line) {
                         return Err(self.differs());
                     }
                     self.entries += usize::from(matches!(line, Emission::Entry(_)));

@@ -6,7 +6,7 @@ mod expected;
 
 use std::path::{Path, PathBuf};
 
-use probity_import::Format;
+use probity_import::{ChatMessage, Exchange, Format, ImportedRun, exchanges};
 use probity_testkit::corpus;
 
 use crate::support::{check, imported, read, replies_with_a_slice};
@@ -109,4 +109,48 @@ fn corpus_traces_langfuse_messages_are_those_expected() {
     }
     assert!(failures.is_empty(), "{} message lists differ", failures.len());
     assert!(equal > 0);
+}
+
+/// One span of each model call with its whole prompt, in the smallest OTLP JSON that holds it.
+fn spans_with_full_prompts(run: &ImportedRun) -> usize {
+    let text = |value: &serde_json::Value| serde_json::json!({ "stringValue": value.to_string() });
+    let span = |(number, exchange): (usize, &Exchange)| {
+        let messages = |all: &[ChatMessage]| -> serde_json::Value {
+            all.iter().map(|one| serde_json::json!({ "role": one.role, "parts": [{ "type": "text", "content": one.content }] })).collect()
+        };
+        serde_json::json!({
+            "traceId": "5b8efff798038103d269b633813fc60c",
+            "spanId": format!("{number:016x}"),
+            "name": "chat model",
+            "kind": 3,
+            "startTimeUnixNano": "1700000000000000000",
+            "endTimeUnixNano": "1700000001000000000",
+            "attributes": [
+                { "key": "gen_ai.operation.name", "value": { "stringValue": "chat" } },
+                { "key": "gen_ai.input.messages", "value": text(&messages(&exchange.input)) },
+                { "key": "gen_ai.output.messages", "value": text(&messages(&exchange.output)) },
+            ],
+        })
+    };
+    let exchanges = exchanges(run);
+    let calls = exchanges.iter().filter(|exchange| exchange.call.is_some());
+    let spans: Vec<serde_json::Value> = calls.enumerate().map(span).collect();
+    serde_json::json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string().len()
+}
+
+#[test]
+fn corpus_attribution_records_are_small_beside_full_prompts() {
+    let Some(folder) = corpus("attribution/who-and-when/data/Hand-Crafted") else { return };
+    let (mut records, mut traces) = (0, 0);
+    for path in files(&folder).into_iter().filter(|path| path.extension().is_some_and(|end| end == "json")) {
+        for run in read(&std::fs::read(&path).unwrap()).unwrap() {
+            records += run.encoded().unwrap().len();
+            traces += spans_with_full_prompts(&run);
+        }
+    }
+    eprintln!(
+        "records: {records} bytes, spans with full prompts: {traces} bytes, 1/{:.1}",
+        traces as f64 / records as f64
+    );
+    assert!(records > 0 && traces >= 20 * records, "{records} beside {traces}");
 }

@@ -6,9 +6,13 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::wildcard_enum_match_arm,
+    clippy::print_stdout,
     reason = "tests"
 )]
 
+mod attribution;
+#[path = "../../examples/attribution/bench/mod.rs"]
+mod bench;
 mod corpus;
 mod formats;
 mod hostile;

@@ -11,7 +11,7 @@ use crate::search::{Change, Features, Suspect, SuspectKind, rank};
 /// The chance of an accident up to which the values that an asked one was computed from count as its holders.
 const COMPUTED_CHANCE_MAX: f64 = 0.05;
 
-/// The shortest word that says what a text is about.
+/// The shortest word that says what a text is about; figures always do.
 const WORD_CHARS_MIN: usize = 4;
 
 /// A suspect, and what a fork does to it.
@@ -26,7 +26,8 @@ pub struct Candidate {
 }
 
 /// Everything that may have made a reply what it is: what stood in the window of its call, and what was there and never sent. The
-/// model's own replies and the engine's notices are left out: they follow from the rest.
+/// model's own replies and the engine's notices are left out: they follow from the rest. So are the last words of a person: they are the
+/// question, and without it no answer could be compared.
 ///
 /// The leads come from the texts alone. Time grows with the window's length.
 ///
@@ -37,24 +38,51 @@ pub fn candidates(
     asked: &Asked,
     atoms: &[Atom],
 ) -> Result<Vec<Candidate>, ForkError> {
+    among(recorded, asked, atoms, false)
+}
+
+/// The same with the model's own replies among the suspects, as [`ConfirmChain`](crate::ConfirmChain) asks: what acted earlier acts
+/// through one of them, so at the call that was asked about nothing is missed.
+///
+/// # Errors
+/// When the window of the call is not known whole.
+pub fn candidates_with_replies(
+    recorded: &Recorded<'_>,
+    asked: &Asked,
+    atoms: &[Atom],
+) -> Result<Vec<Candidate>, ForkError> {
+    among(recorded, asked, atoms, true)
+}
+
+fn among(
+    recorded: &Recorded<'_>,
+    asked: &Asked,
+    atoms: &[Atom],
+    with_replies: bool,
+) -> Result<Vec<Candidate>, ForkError> {
     let place = asked.place();
     let window = recorded.window(place)?;
     let absent = recorded.never_sent(place);
     let sent: BTreeSet<ItemId> = window.iter().copied().collect();
     let in_order: Vec<&Item> =
         window.iter().chain(&absent).filter_map(|item| recorded.item(*item)).map(AsRef::as_ref).collect();
-    let suspects: Vec<(&Item, SuspectKind)> =
-        in_order.into_iter().filter_map(|item| Some((item, kind_of(item)?))).collect();
+    let is_person = |item: &&&Item| matches!(item.content, Content::Person(_));
+    let question = in_order.iter().rfind(is_person).map(|item| item.id);
+    let suspects: Vec<(&Item, SuspectKind)> = in_order
+        .iter()
+        .filter(|item| Some(item.id) != question)
+        .filter_map(|item| Some((*item, kind_of(item, with_replies)?)))
+        .collect();
     let texts: Vec<String> = suspects.iter().map(|(item, _)| text_of(item)).collect();
     let copied = copied(&texts, atoms);
-    let question: String = suspects
+    let words: String = in_order
         .iter()
-        .filter(|(_, kind)| *kind == SuspectKind::Person)
-        .map(|(item, _)| text_of(item))
+        .filter(is_person)
+        .map(|item| text_of(item))
         .chain(recorded.reply(place).map(|reply| reply.flat_text()))
         .collect::<Vec<_>>()
         .join(" ");
-    let alike = alike(&texts, &question);
+    let alike = alike(&texts, &words);
     let count = suspects.len().max(2) as f64 - 1.0;
     let all = suspects.iter().enumerate().zip(copied).zip(alike);
     let made = all.map(|(((at, (item, kind)), copied), alike)| {
@@ -79,18 +107,19 @@ pub fn candidates(
     Ok(made.collect())
 }
 
-fn kind_of(item: &Item) -> Option<SuspectKind> {
+fn kind_of(item: &Item, with_replies: bool) -> Option<SuspectKind> {
     match &item.content {
         Content::Instructions(_) => Some(SuspectKind::Instructions),
         Content::Person(_) => Some(SuspectKind::Person),
         Content::Context { .. } => Some(SuspectKind::Context),
         Content::ToolResult { .. } => Some(SuspectKind::ToolResult),
+        Content::Reply(_) if with_replies => Some(SuspectKind::Reply),
         Content::Reply(_) | Content::Notice(_) => None,
     }
 }
 
-/// The share of the asked atoms that stand in each text, each weighed by how few texts hold it. What an atom was computed from
-/// holds it too.
+/// The share of the asked atoms that stand in each text, of those that stand in any, each weighed by how few texts hold it. What an atom
+/// was computed from holds it too.
 fn copied(texts: &[String], atoms: &[Atom]) -> Vec<f64> {
     let mut shares = vec![0.0; texts.len()];
     if atoms.is_empty() {
@@ -99,6 +128,7 @@ fn copied(texts: &[String], atoms: &[Atom]) -> Vec<f64> {
     let sources = texts.iter().enumerate().map(|(key, text)| CopySource { key, text: text.as_str() });
     let index = CopyIndex::new(sources);
     let operands = index.operands(texts.len());
+    let mut whole = 0.0;
     for atom in atoms {
         let mut holders: BTreeSet<usize> =
             index.find(atom).holders.iter().map(|holder| holder.source).collect();
@@ -107,21 +137,26 @@ fn copied(texts: &[String], atoms: &[Atom]) -> Vec<f64> {
         {
             holders.extend(computation.operands.iter().map(|operand| operand.source));
         }
-        let weight = 1.0 / (holders.len().max(1) as f64 * atoms.len() as f64);
+        if holders.is_empty() {
+            continue;
+        }
+        let weight = 1.0 / holders.len() as f64;
+        whole += weight;
         for holder in holders {
             if let Some(share) = shares.get_mut(holder) {
                 *share += weight;
             }
         }
     }
-    shares
+    shares.iter().map(|share| share / f64::max(whole, f64::MIN_POSITIVE)).collect()
 }
 
-/// The share of the question's words that stand in each text, rare ones counting more.
+/// How much of the question's words stands in each text, rare ones counting more; the text with the most of them has 1.
 fn alike(texts: &[String], question: &str) -> Vec<f64> {
     let words_of = |text: &str| -> BTreeSet<String> {
         let words = text.split(|character: char| !character.is_alphanumeric());
-        let long = words.filter(|word| word.chars().count() >= WORD_CHARS_MIN);
+        let long =
+            words.filter(|word| word.chars().count() >= WORD_CHARS_MIN || word.contains(char::is_numeric));
         long.map(str::to_lowercase).collect()
     };
     let asked = words_of(question);
@@ -135,8 +170,8 @@ fn alike(texts: &[String], question: &str) -> Vec<f64> {
         let held = holders.get(word).copied().unwrap_or(0) as f64;
         (1.0 + texts.len() as f64 / (1.0 + held)).ln()
     };
-    let whole: f64 = asked.iter().map(|word| weight(word)).sum();
-    let share =
-        |words: &BTreeSet<String>| words.iter().map(|word| weight(word)).sum::<f64>() / whole.max(1e-9);
-    texts.iter().map(share).collect()
+    let shares: Vec<f64> =
+        texts.iter().map(|words| words.iter().map(|word| weight(word)).sum::<f64>()).collect();
+    let most = shares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    shares.iter().map(|share| share / most).collect()
 }

@@ -1,7 +1,11 @@
 //! Tests suspects: a [`Search`](crate::Search) says which arm to run, a [`Fork`](crate::Fork) runs it against a model.
 
 mod candidates;
+mod chain;
+mod once;
 mod shots;
 
-pub use candidates::{Candidate, candidates};
+pub use candidates::{Candidate, candidates, candidates_with_replies};
+pub use chain::{CHAIN_STEPS_MAX, ChainStep, ConfirmChain};
+pub use once::play;
 pub use shots::{Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT};

@@ -155,7 +155,7 @@ impl Notes {
 }
 
 /// Asks a model once. Whatever is no reply is an error: none in time, a broken client, a stream that ends early.
-async fn ask(
+pub(super) async fn ask(
     model: &Arc<dyn Model>,
     request: ModelRequest,
     timeout: Duration,

@@ -15,7 +15,7 @@ use super::stand_in::stand_in;
 /// What may be to blame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
-    /// An item: instructions, a message, material, a tool's result, a reply's text.
+    /// An item: instructions, a message, material, a tool's result, a reply with the arguments of its calls.
     Item(ItemId),
     /// Part of an item's text, in bytes: a sentence.
     Passage {
@@ -45,6 +45,8 @@ pub enum Change {
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     texts: BTreeMap<ItemId, Arc<str>>,
+    /// Items of which nothing is left: of a reply, the arguments of its calls go too.
+    hushed: BTreeSet<ItemId>,
     restored: Vec<ItemId>,
     tools: BTreeSet<ToolName>,
 }
@@ -58,6 +60,7 @@ impl Changes {
                 Change::StandIn(Target::Item(item)) => {
                     let neutral = stand_in(&text_of(known(recorded, *item)?));
                     all.texts.insert(*item, neutral.into());
+                    all.hushed.insert(*item);
                 }
                 Change::StandIn(Target::Passage { item, start, end }) => {
                     known(recorded, *item)?;
@@ -92,7 +95,10 @@ impl Changes {
     /// The item as the fork shows it.
     pub(super) fn item(&self, item: &Arc<Item>) -> Arc<Item> {
         let Some(text) = self.texts.get(&item.id) else { return Arc::clone(item) };
-        let content = with_text(&item.content, text);
+        let mut content = with_text(&item.content, text);
+        if let (Content::Reply(parts), true) = (&content, self.hushed.contains(&item.id)) {
+            content = Content::Reply(parts.iter().map(without_arguments).collect());
+        }
         Arc::new(Item { id: item.id, origin: item.origin, label: item.label.clone(), content })
     }
 
@@ -174,6 +180,16 @@ fn with_text(content: &Content, text: &Arc<str>) -> Content {
             let words = ReplyPart::text(text.as_ref());
             Content::Reply(std::iter::once(words).chain(calls.cloned()).collect())
         }
+    }
+}
+
+/// A call keeps its tool and its place, and what it was made with goes.
+fn without_arguments(part: &ReplyPart) -> ReplyPart {
+    match &part.kind {
+        ReplyPartKind::Call(call) => {
+            ReplyPart::call(call.provider_id.clone(), call.name.clone(), stand_in(&call.arguments))
+        }
+        ReplyPartKind::Text(_) | ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => part.clone(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use probity_contract::{Content, Item, ReplyPart, ReplyPartKind};
+use probity_contract::{Content, Item, ProposedCall, ReplyPart, ReplyPartKind};
 use probity_trace::{Atom, atoms_of_text};
 use regex::Regex;
 use serde_json::Value;
@@ -41,6 +41,13 @@ pub enum Kept {
     Words(String),
     /// Each of these values stands in it, however it is written.
     Atoms(Vec<Atom>),
+    /// The same words and the same calls in the same order: a whole reply.
+    Reply {
+        /// Its words.
+        words: String,
+        /// Its calls.
+        calls: Vec<CallKey>,
+    },
     /// A call of the same tool with the same canonical arguments.
     Call(CallKey),
     /// The same value at a JSON pointer: of the text as JSON, or of the arguments of a call of the tool.
@@ -89,12 +96,26 @@ impl Kept {
         known.map(|known| Self::Call(known.key.clone())).ok_or(KeptError::NoCall)
     }
 
+    /// A whole reply of the record.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn reply(recorded: &Recorded<'_>, place: usize) -> Result<Self, KeptError> {
+        match recorded.reply(place).map(|item| &item.content) {
+            Some(Content::Reply(parts)) => {
+                Ok(Self::Reply { words: words_of(parts), calls: calls_of(parts).map(key_of).collect() })
+            }
+            _ => Err(KeptError::NoReply),
+        }
+    }
+
     /// The word for it.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Words(_) => "words",
             Self::Atoms(_) => "values",
+            Self::Reply { .. } => "reply",
             Self::Call(_) => "call",
             Self::Pointer { .. } => "pointer",
             Self::Matches(_) => "pattern",
@@ -105,7 +126,7 @@ impl Kept {
     /// Whether two answers that mean the same always compare alike. Where not, verdicts are marked.
     #[must_use]
     pub const fn is_exact(&self) -> bool {
-        !matches!(self, Self::Judged(_) | Self::Words(_))
+        !matches!(self, Self::Judged(_) | Self::Words(_) | Self::Reply { .. })
     }
 
     /// Whether the recorded part itself is so; without that nothing can be compared.
@@ -125,25 +146,23 @@ impl Kept {
     /// Whether it holds of a reply.
     #[must_use]
     pub fn holds(&self, parts: &[ReplyPart]) -> bool {
-        let calls = || {
-            parts.iter().filter_map(|part| match &part.kind {
-                ReplyPartKind::Call(call) => Some(call),
-                ReplyPartKind::Text(_) | ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => None,
-            })
-        };
         match self {
-            Self::Words(words) => words.split_whitespace().eq(words_of(parts).split_whitespace()),
+            Self::Words(words) => are_same_words(words, &words_of(parts)),
+            Self::Reply { words, calls } => {
+                are_same_words(words, &words_of(parts))
+                    && calls_of(parts).map(key_of).eq(calls.iter().cloned())
+            }
             Self::Atoms(asked) => {
                 let text = words_of(parts);
                 let there = atoms_of_text(&text);
                 asked.iter().all(|atom| stands_in(atom, &there, &text))
             }
-            Self::Call(key) => calls().any(|call| CallKey::of(&call.name, &call.arguments) == *key),
+            Self::Call(key) => calls_of(parts).any(|call| key_of(call) == *key),
             Self::Pointer { tool: None, pointer, value } => {
                 let text = serde_json::from_str::<Value>(words_of(parts).trim());
                 text.is_ok_and(|text| text.pointer(pointer) == Some(value))
             }
-            Self::Pointer { tool: Some(tool), pointer, value } => calls().any(|call| {
+            Self::Pointer { tool: Some(tool), pointer, value } => calls_of(parts).any(|call| {
                 let arguments = serde_json::from_str::<Value>(&call.arguments);
                 call.name == *tool && arguments.is_ok_and(|it| it.pointer(pointer) == Some(value))
             }),
@@ -151,6 +170,21 @@ impl Kept {
             Self::Judged(judge) => judge(&words_of(parts)),
         }
     }
+}
+
+fn are_same_words(a: &str, b: &str) -> bool {
+    a.split_whitespace().eq(b.split_whitespace())
+}
+
+fn calls_of(parts: &[ReplyPart]) -> impl Iterator<Item = &ProposedCall> {
+    parts.iter().filter_map(|part| match &part.kind {
+        ReplyPartKind::Call(call) => Some(call),
+        ReplyPartKind::Text(_) | ReplyPartKind::Reasoning(_) | ReplyPartKind::Opaque => None,
+    })
+}
+
+fn key_of(call: &ProposedCall) -> CallKey {
+    CallKey::of(&call.name, &call.arguments)
 }
 
 /// The same value, or where values are texts, the text itself: another sentence may begin with it.

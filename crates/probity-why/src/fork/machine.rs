@@ -34,6 +34,7 @@ pub struct Fork<'r> {
     served: HashMap<CallKey, usize>,
     next_item: u32,
     next_call: u32,
+    last_reply: Vec<ReplyPart>,
     state: State,
 }
 
@@ -103,7 +104,7 @@ impl<'r> Fork<'r> {
         let next_item = recorded.items.keys().map(|item| item.0).max().unwrap_or(0).saturating_add(1);
         let calls = recorded.tool_calls.iter().map(|call| call.call.0);
         let next_call = calls.max().unwrap_or(0).saturating_add(1);
-        let state = State::Asks;
+        let (last_reply, state) = (Vec::new(), State::Asks);
         Ok(Self {
             recorded,
             asked,
@@ -115,6 +116,7 @@ impl<'r> Fork<'r> {
             served,
             next_item,
             next_call,
+            last_reply,
             state,
         })
     }
@@ -138,6 +140,7 @@ impl<'r> Fork<'r> {
             Err(class) => return self.end(ForkEnd::Failed(class)),
         };
         self.turns += 1;
+        self.last_reply.clone_from(&reply.parts);
         let is_kept = self.kept.holds(&reply.parts);
         let calls: Vec<ProposedCall> = reply.parts.iter().filter_map(call_of).cloned().collect();
         if self.is_told(is_kept, calls.is_empty()) {
@@ -233,6 +236,12 @@ impl<'r> Fork<'r> {
     #[must_use]
     pub const fn turns(&self) -> usize {
         self.turns
+    }
+
+    /// What the model said last in it; empty where it was not asked yet.
+    #[must_use]
+    pub fn last_reply(&self) -> &[ReplyPart] {
+        &self.last_reply
     }
 
     /// The window as it stands.

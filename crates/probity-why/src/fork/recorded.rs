@@ -66,6 +66,12 @@ pub struct CallKey {
 }
 
 impl CallKey {
+    /// The tool's name.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
     /// Of a call as a model wrote it.
     #[must_use]
     pub fn of(tool: &str, arguments: &str) -> Self {
@@ -220,6 +226,12 @@ impl<'r> Recorded<'r> {
     #[must_use]
     pub fn place_of_proposal(&self, call: CallId) -> Option<usize> {
         self.tool_calls.get(*self.call_at.get(&call)?).map(|known| known.by)
+    }
+
+    /// The tool of a call as it was proposed.
+    #[must_use]
+    pub fn tool_of(&self, call: CallId) -> Option<&str> {
+        self.tool_calls.get(*self.call_at.get(&call)?).map(|known| known.key.tool())
     }
 
     /// The reply of a model call as the record has it.

@@ -139,9 +139,9 @@ fn call(graph: &Graph<'_>, record: &Record, id: CallId) -> Result<Target, AskErr
     let text = record.part_text(arguments);
     let itself = record.call(id).and_then(|story| {
         let by = story.proposed?.by;
-        record.facts().find_map(|(_, fact)| match fact {
-            Fact::ModelReplied { call, item, .. } if *call == by => Some(*item),
-            _ => None,
+        record.facts().find_map(|(_, fact)| {
+            let Fact::ModelReplied { call, item, .. } = fact else { return None };
+            (*call == by).then_some(*item)
         })
     });
     let span = 0..text.text.len();

@@ -95,8 +95,7 @@ impl<'g, 'r> Ways<'g, 'r> {
     fn to(&self, node: NodeId) -> Vec<Link> {
         let mut links = Vec::new();
         let (mut at, mut worst) = (node, Provenance::Exact);
-        loop {
-            let Some(kind) = self.graph.kind(at) else { break };
+        while let Some(kind) = self.graph.kind(at) {
             let before = self.before.get(&at).filter(|_| at != self.from);
             worst = before.map_or(worst, |(_, provenance)| worst.max(*provenance));
             if kind != NodeKind::Front {

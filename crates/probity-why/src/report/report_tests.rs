@@ -1,10 +1,4 @@
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    clippy::panic,
-    reason = "tests"
-)]
+#![expect(clippy::string_slice, reason = "tests")]
 
 use std::sync::Arc;
 
@@ -144,15 +138,13 @@ fn each_atom_is_copied_computed_repeated_or_from_nowhere() {
     let record = script.answered(answer);
     let why = why(&record, &Asking::Answer).unwrap();
     let of = |text: &str| why.atoms.iter().find(|atom| atom.atom.text == text).unwrap();
-    match &of("B-7731").source {
-        AtomSource::Copied { holders, .. } => {
-            let items: Vec<u32> = holders.iter().map(|holder| of_item(holder.source)).collect();
-            assert_eq!(items, [1, 4], "the oldest first");
-            let text = holders[0].source.text(&Graph::of(&[&record])).unwrap().text;
-            assert_eq!(&text[holders[0].range.clone()], "B-7731");
-        }
-        other => panic!("{other:?}"),
-    }
+    let AtomSource::Copied { holders, .. } = &of("B-7731").source else {
+        panic!("{:?}", of("B-7731"));
+    };
+    let items: Vec<u32> = holders.iter().map(|holder| of_item(holder.source)).collect();
+    assert_eq!(items, [1, 4], "the oldest first");
+    let text = holders[0].source.text(&Graph::of(&[&record])).unwrap().text;
+    assert_eq!(&text[holders[0].range.clone()], "B-7731");
     assert!(matches!(of("8861").source, AtomSource::Repeated { .. }), "{:?}", of("8861"));
     assert!(matches!(of("ZX-5512").source, AtomSource::None), "{:?}", of("ZX-5512"));
     let sum = of("2,450.00");

@@ -131,7 +131,7 @@ fn at_most(cases: u32, of: u32) -> f64 {
 
 #[test]
 fn convictions_of_the_innocent_stay_below_alpha_at_every_noise_that_is_allowed() {
-    const RUNS: u32 = 1000;
+    const RUNS: u32 = 300;
     for noise in [0.0, 0.05, 0.1, 0.2, 0.3] {
         let mut wrong = 0;
         for run in 0..RUNS {
@@ -145,7 +145,7 @@ fn convictions_of_the_innocent_stay_below_alpha_at_every_noise_that_is_allowed()
 
 #[test]
 fn with_nothing_assumed_alpha_holds_at_any_noise() {
-    const RUNS: u32 = 1000;
+    const RUNS: u32 = 300;
     let settings = Settings { noise_max: 1.0, ..Settings::default() };
     for noise in [0.2, 0.4, 0.5, 0.6, 0.8] {
         let mut wrong = 0;
@@ -159,7 +159,7 @@ fn with_nothing_assumed_alpha_holds_at_any_noise() {
 
 #[test]
 fn culprits_are_found_through_noise_and_innocents_beside_them_are_not_convicted() {
-    const RUNS: u32 = 300;
+    const RUNS: u32 = 150;
     for (noise, found_min) in [(0.0, 1.0), (0.05, 0.98), (0.1, 0.95), (0.2, 0.7)] {
         for culprit in [0, 2, 13] {
             let (mut found, mut wrong) = (0, 0);

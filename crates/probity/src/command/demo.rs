@@ -4,15 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use probity_contract::{Effect, Target, Tool, ToolError, ToolErrorClass, ToolOutput};
+use probity_contract::{Cancel, Effect, RunId, Target, Tool, ToolError, ToolErrorClass, ToolOutput};
 use probity_egress::{Egress, SamePrincipal, Words, egress_text};
 use probity_models::RulesModel;
 use probity_tools::{FnTool, ToolSetupError};
+use probity_trace::Graph;
+use probity_why::Why;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::Cli;
 use crate::command::run::{Asking, Look, Start, execute};
+use crate::command::runs::{find, open};
+use crate::command::why::{Plan, confirm, read, shown, tell};
 use crate::exit::{Code, Fatal};
 use crate::render::Screen;
 use crate::task_file::TaskFile;
@@ -31,9 +35,18 @@ VAT 19 %: 391.18 EUR
 Total: 2,450.00 EUR";
 const ACCOUNT_ON_FILE: &str = "NGT-4417-0092";
 
+/// The name of the demo's model, and the file that would be meant by it.
+pub(crate) const MODEL: &str = "rules/desk.rules.toml";
+pub(crate) const MODEL_FILE: &str = "desk.rules.toml";
+
+/// The demo's model, which needs no file.
+pub(crate) fn model() -> Result<Arc<RulesModel>, Fatal> {
+    let model = RulesModel::from_toml(MODEL, RULES);
+    model.map(Arc::new).map_err(|error| Fatal::of(Code::Failed, &error))
+}
+
 pub(crate) async fn run(cli: &Cli, screen: Arc<Screen>) -> Result<Code, Fatal> {
-    let model = RulesModel::from_toml("rules/desk.rules.toml", RULES);
-    let model = Arc::new(model.map_err(|error| Fatal::of(Code::Failed, &error))?);
+    let model = model()?;
     let tools = tools().map_err(|error| Fatal::of(Code::Failed, &error))?;
     let (task, _) = wire::task(task_file()?, model, tools, false)?;
     let look = Look { json: cli.json, quiet: false, reasoning: false };
@@ -45,10 +58,29 @@ pub(crate) async fn run(cli: &Cli, screen: Arc<Screen>) -> Result<Code, Fatal> {
             .await?;
     executed.show(look, &screen);
     if !cli.json {
-        outro(executed.run.as_str(), &screen);
+        outro(&screen);
+        why(cli, &executed.run, &screen).await?;
+        next(executed.run.as_str(), &screen);
     }
     Ok(executed.code)
 }
+
+/// Asks where the wrong limit came from, and tests it.
+async fn why(cli: &Cli, run: &RunId, screen: &Arc<Screen>) -> Result<(), Fatal> {
+    let store = open(cli, screen).await?;
+    let (store, run) = find(store.as_ref(), run.as_str()).await?;
+    let record = read(store, &run, screen).await?;
+    let graph = Graph::of(&[&record]);
+    let report = Why::of(&graph, &probity_why::Asking::Text(LIMIT.to_owned()));
+    let report = report.map_err(|error| Fatal::of(Code::Failed, &error))?;
+    let plan = Plan { model: model()?, alpha: 0.05, budget: None, pointer: None };
+    let tested = confirm(&record, &report, &plan, Cancel::new(), screen).await?;
+    tell(&shown(&graph, &report, Some(&tested)), false, screen);
+    Ok(())
+}
+
+/// What the desk says the limit is.
+const LIMIT: &str = "5,000.00 EUR";
 
 /// The task of the demo, with the texts that lie beside it put in.
 fn task_file() -> Result<TaskFile, Fatal> {
@@ -72,20 +104,28 @@ fn intro(screen: &Screen) {
     }
 }
 
-fn outro(run: &str, screen: &Screen) {
+fn outro(screen: &Screen) {
+    for line in [
+        "",
+        "The payment to the unknown account was denied, and the ledger's error came without its token.",
+        "The answer is wrong all the same: no limit was ever raised. So where do its 5,000.00 EUR come from?",
+        "",
+        "  $ probity why last --text \"5,000.00 EUR\" --confirm",
+    ] {
+        screen.tell(&Egress::fixed(line));
+    }
+}
+
+fn next(run: &str, screen: &Screen) {
     let run = egress_text::<SamePrincipal>(run);
     for line in [
         Egress::fixed(""),
         Egress::fixed(
-            "The payment to the unknown account was denied, and the ledger's error came without its token.",
+            "It stands in the vendor's note, which no rule forbade the desk to believe; without the note the answer changes.",
         ),
-        Egress::fixed(
-            "The answer is wrong all the same: no limit was ever raised. Its 5,000.00 EUR come from the vendor's note,",
-        ),
-        Egress::fixed(
-            "which no rule forbade the desk to believe. Next, look at what the model saw and what came of it:",
-        ),
+        Egress::fixed("Next, look at what the model saw and what came of it, or at a page of all this:"),
         Words::new().text("  probity runs show ").passed(&run).done(),
+        Words::new().text("  probity why ").passed(&run).text(" --html why.html").done(),
     ] {
         screen.tell(&line);
     }

@@ -9,6 +9,7 @@ pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod policy;
 pub(crate) mod redact;
+pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -2,8 +2,10 @@
 
 mod confirm;
 
-use probity_contract::{Fact, RunId};
-use probity_egress::{Human, SamePrincipal, Words, egress_value};
+use std::sync::Arc;
+
+use probity_contract::{Cancel, Fact, RunId};
+use probity_egress::{Egress, Human, SamePrincipal, Tier, Words, egress_value};
 use probity_store::{Store, StoredRecord};
 use probity_trace::{Graph, Record};
 use probity_why::{AskError, Asking, Why};
@@ -13,34 +15,58 @@ use crate::command::run::store_failed;
 use crate::command::runs::{find, open};
 use crate::exit::{Code, Fatal};
 use crate::html::{self, why_page};
-use crate::render::{Screen, why_lines};
-use crate::why::ShownWhy;
+use crate::interrupt;
+use crate::render::{Screen, confirmed_lines, why_lines};
+use crate::why::{ShownConfirmed, ShownWhy};
+pub(crate) use confirm::{Plan, Tested, confirm, fork_failed, model_of};
 
 /// Tasks that were started by calls whose records are read beside that of the run.
 const CHILDREN_MAX: usize = 64;
 
-pub(crate) async fn run(cli: &Cli, args: &WhyArgs, screen: &Screen) -> Result<Code, Fatal> {
+pub(crate) async fn run(cli: &Cli, args: &WhyArgs, screen: &Arc<Screen>) -> Result<Code, Fatal> {
     let store = open(cli, screen).await?;
     let (store, run) = find(store.as_ref(), &args.run).await?;
     let records = family(store, &run, screen).await?;
     let records: Vec<&Record> = records.iter().collect();
     let graph = Graph::of(&records);
     let why = Why::of(&graph, &asking(args)).map_err(|error| failed(&error))?;
-    if args.confirm {
-        return confirm::confirm(&graph, &why, args);
+    let mut tested = None;
+    if let (true, Some(record)) = (args.confirm, records.first()) {
+        let cancel = Cancel::new();
+        interrupt::watch(cancel.clone(), Arc::clone(screen));
+        tested = Some(confirm(record, &why, &Plan::of(record, args)?, cancel, screen).await?);
     }
+    let tested = tested.as_ref();
     // Before anything is told: where the page cannot be written, that is the outcome.
     write_page(&args.page, || match args.page.tier {
-        TierName::SamePrincipal => why_page(&ShownWhy::<SamePrincipal>::of(&graph, &why)),
-        TierName::Human => why_page(&ShownWhy::<Human>::of(&graph, &why)),
+        TierName::SamePrincipal => why_page(&shown::<SamePrincipal>(&graph, &why, tested)),
+        TierName::Human => why_page(&shown::<Human>(&graph, &why, tested)),
     })?;
-    let shown = ShownWhy::<SamePrincipal>::of(&graph, &why);
-    if cli.json {
-        screen.json(&egress_value(&shown));
-    } else {
-        why_lines(&shown).iter().for_each(|line| screen.out(line));
+    tell(&shown(&graph, &why, tested), cli.json, screen);
+    Ok(tested.map_or(Code::Ok, confirm::code))
+}
+
+/// Tells a report.
+pub(crate) fn tell(shown: &ShownWhy<SamePrincipal>, json: bool, screen: &Screen) {
+    if json {
+        screen.json(&egress_value(shown));
+        return;
     }
-    Ok(Code::Ok)
+    why_lines(shown).iter().for_each(|line| screen.out(line));
+    if let Some(confirmed) = &shown.confirmed {
+        screen.out(&Egress::fixed(""));
+        confirmed_lines(confirmed).iter().for_each(|line| screen.out(line));
+    }
+}
+
+/// A report with what its test came to.
+pub(crate) fn shown<T: Tier>(graph: &Graph<'_>, why: &Why, tested: Option<&Tested>) -> ShownWhy<T> {
+    let mut shown = ShownWhy::of(graph, why);
+    shown.confirmed = tested.map(|tested| {
+        let Tested { confirmed, candidates, kept, model, alpha } = tested;
+        ShownConfirmed::of(graph, confirmed, candidates, kept, model, *alpha)
+    });
+    shown
 }
 
 fn asking(args: &WhyArgs) -> Asking {
@@ -68,9 +94,9 @@ async fn family(store: &Store, run: &RunId, screen: &Screen) -> Result<Vec<Recor
     while let Some(record) = records.get(at) {
         let children: Vec<RunId> = record
             .facts()
-            .filter_map(|(_, fact)| match fact {
-                Fact::ChildEnded { run, .. } => Some(run.clone()),
-                _ => None,
+            .filter_map(|(_, fact)| {
+                let Fact::ChildEnded { run, .. } = fact else { return None };
+                Some(run.clone())
             })
             .collect();
         for child in children {

@@ -13,11 +13,11 @@ pub(crate) fn write(path: &Path, html: &str, force: bool) -> Result<(), Fatal> {
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| named(&error))?;
     file.write_all(html.as_bytes()).map_err(|error| named(&error))?;
     let kept = if force { file.persist(path) } else { file.persist_noclobber(path) };
-    kept.map(drop).map_err(|error| match error.error.kind() {
-        ErrorKind::AlreadyExists => {
-            Fatal::new(Code::Usage, &format!("write `{}`: it is there already", path.display()))
-                .hint("choose another name, or replace it with --force")
+    kept.map(drop).map_err(|error| {
+        if error.error.kind() == ErrorKind::AlreadyExists {
+            let words = format!("write `{}`: it is there already", path.display());
+            return Fatal::new(Code::Usage, &words).hint("choose another name, or replace it with --force");
         }
-        _ => named(&error.error),
+        named(&error.error)
     })
 }

@@ -5,7 +5,7 @@ use probity_egress::{Egress, Tier, Words, egress_text};
 use super::board::board;
 use super::page::Page;
 use super::windows::windows;
-use crate::why::{Mark, ShownAtom, ShownChain, ShownWhy};
+use crate::why::{Mark, ShownArm, ShownAtom, ShownChain, ShownConfirmed, ShownWhy};
 
 pub(crate) fn why_page<T: Tier>(why: &ShownWhy<T>) -> String {
     let title: Egress<T> = Words::new().text("Why: ").passed(&why.asked).done();
@@ -44,6 +44,9 @@ pub(crate) fn why_page<T: Tier>(why: &ShownWhy<T>) -> String {
     why.chains.iter().for_each(|one| chain(&mut page, one));
     page.markup("</ol>\n</section>\n");
     leads(&mut page, why);
+    if let Some(confirmed) = &why.confirmed {
+        tested(&mut page, confirmed);
+    }
     page.markup("<section id=\"windows\" aria-labelledby=\"h-windows\">\n<h2 id=\"h-windows\">What each model call was sent</h2>\n");
     page.markup("<p>Hatched: untrusted, anybody may have written it.</p>\n");
     windows(&mut page, &why.windows);
@@ -60,6 +63,38 @@ const fn class(mark: Mark) -> &'static str {
         Mark::Repeated => "repeated",
         Mark::NoSource => "no_source",
     }
+}
+
+/// What a test of suspects came to.
+fn tested<T: Tier>(page: &mut Page<T>, confirmed: &ShownConfirmed<T>) {
+    page.markup("<section id=\"tested\" aria-labelledby=\"h-tested\">\n<h2 id=\"h-tested\">Tested by counterfactuals</h2>\n<p>Forks of the run with ");
+    page.text(&confirmed.model).markup(", compared by ").markup(confirmed.compared_by);
+    page.markup(if confirmed.is_exact { "." } else { " (<strong>fuzzy</strong>)." });
+    let words = Words::new().text(" ").number(confirmed.shots.into()).text(" forks, ");
+    let words = words
+        .number(confirmed.model_calls.into())
+        .text(" model calls; the probability that any conviction is wrong is at most ");
+    page.text(&words.passed(&egress_text(&confirmed.alpha.to_string())).done()).markup(".</p>\n");
+    page.markup("<table><thead><tr><th scope=\"col\">Suspect</th><th scope=\"col\">Verdict</th><th scope=\"col\">Stayed, changed</th><th scope=\"col\">Stayed, unchanged</th></tr></thead><tbody>\n");
+    for verdict in &confirmed.verdicts {
+        page.markup("<tr><th scope=\"row\">")
+            .text(&verdict.id)
+            .markup(" ")
+            .text(&verdict.what)
+            .markup("</th><td>");
+        page.markup(if verdict.is_conviction { "<strong>! " } else { "" }).markup(verdict.verdict);
+        for with in &verdict.with {
+            page.markup(" ").text(with);
+        }
+        page.markup(if verdict.is_conviction { "</strong>" } else { "" });
+        for arm in [verdict.changed, verdict.unchanged] {
+            let ShownArm { kept, of, .. } = arm;
+            let words = Words::new().number(kept.into()).text(" of ").number(of.into()).done();
+            page.markup("</td><td>").text(&words);
+        }
+        page.markup("</td></tr>\n");
+    }
+    page.markup("</tbody></table>\n</section>\n");
 }
 
 fn text<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>) {
@@ -170,7 +205,7 @@ fn chain<T: Tier>(page: &mut Page<T>, chain: &ShownChain<T>) {
         }
         page.markup("</li>");
     }
-    if !chain.is_reply && chain.origin.iter().all(|step| step.let_in_by.is_empty()) {
+    if !chain.needs_no_leave && chain.origin.iter().all(|step| step.let_in_by.is_empty()) {
         page.markup("<li>nobody was asked whether it may come in</li>");
     }
     page.markup("</ul></li>\n");

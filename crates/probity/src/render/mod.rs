@@ -1,6 +1,7 @@
 //! What a person or a script sees.
 
 mod approver;
+mod confirmed;
 mod consultant;
 mod explanation;
 mod outcome;
@@ -11,6 +12,7 @@ mod watcher;
 mod why;
 
 pub(crate) use approver::TerminalApprover;
+pub(crate) use confirmed::confirmed_lines;
 pub(crate) use consultant::TerminalConsultant;
 pub(crate) use explanation::Explanation;
 pub(crate) use outcome::{Report, count_words, ending_words};

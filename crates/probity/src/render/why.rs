@@ -196,7 +196,7 @@ fn chain_lines(chain: &ShownChain<SamePrincipal>, lines: &mut Vec<Passed>) {
             lines.push(words.text(" ").text(step.what).done());
         }
     }
-    if !is_let_in && !chain.is_reply {
+    if !is_let_in && !chain.needs_no_leave {
         lines.push(Egress::fixed("       nobody was asked whether it may come in"));
     }
 }
@@ -205,9 +205,12 @@ fn leads(why: &ShownWhy<SamePrincipal>, lines: &mut Vec<Passed>) {
     if why.leads.is_empty() {
         return;
     }
-    lines.push(Egress::fixed(
-        "suspects: leads in the order in which to look at them, no verdicts; nothing was tested",
-    ));
+    lines.push(Egress::fixed(match why.confirmed {
+        None => "suspects: leads in the order in which to look at them, no verdicts; nothing was tested",
+        Some(_) => {
+            "suspects: leads in the order in which to look at them, no verdicts; what was tested stands below"
+        }
+    }));
     for (at, lead) in why.leads.iter().take(LEADS_MAX).enumerate() {
         lines.push(lead_line(at + 1, lead));
     }

@@ -1,5 +1,6 @@
 //! Reports made fit to be shown: every text is passed whole before anything is cut out of it.
 
+mod confirmed;
 mod passed;
 mod shown;
 mod two;
@@ -7,6 +8,7 @@ mod words;
 
 use passed::PassedText;
 
+pub(crate) use confirmed::{ShownArm, ShownConfirmed, ShownVerdict};
 pub(crate) use shown::{
     Mark, ShownAtom, ShownChain, ShownHolder, ShownLead, ShownUnknown, ShownWhy, ShownWindow,
 };

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use probity_contract::Integrity;
+use probity_contract::{Body, Fact, Integrity};
 use probity_egress::{Egress, Tier, Words, egress_text};
 use probity_trace::{
     Fidelity, Graph, Holder, NodeId, Operation, Provenance, RunAt, Sameness, Step, UnknownNode, UnknownReason,
@@ -9,8 +9,8 @@ use probity_trace::{
 use probity_why::{AskedAtom, AskedPart, AtomSource, Chain, Composition, Lead, Link, Place, Why};
 use serde::Serialize;
 
-use super::PassedText;
 use super::words;
+use super::{PassedText, ShownConfirmed};
 
 /// Places of one atom that are shown; the others are counted.
 const HOLDERS_SHOWN_MAX: usize = 8;
@@ -45,6 +45,9 @@ pub(crate) struct ShownWhy<T: Tier> {
     pub(crate) unknown_left_out: usize,
     pub(crate) windows: Vec<ShownWindow<T>>,
     pub(crate) counts: ShownCounts,
+    /// What a test of suspects came to, where one was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) confirmed: Option<ShownConfirmed<T>>,
 }
 
 /// Where an atom is from, in one word.
@@ -129,8 +132,8 @@ pub(crate) struct ShownChain<T: Tier> {
     /// From the source to whoever worded it.
     pub(crate) origin: Vec<ShownStep<T>>,
     pub(crate) is_cut: bool,
-    /// Whether it is a reply: what a model says is judged by what it does.
-    pub(crate) is_reply: bool,
+    /// Whether nobody is asked of such a source: what a model says is judged by what it does, and the principal asks.
+    pub(crate) needs_no_leave: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -256,12 +259,12 @@ impl<T: Tier> ShownWhy<T> {
                 source_bytes: counts.source_bytes,
                 sources_not_whole: counts.sources_not_whole,
             },
+            confirmed: None,
         }
     }
 }
 
 fn imported<T: Tier>(graph: &Graph<'_>) -> Option<Egress<T>> {
-    use probity_contract::Fact;
     let line = graph.record(RunAt::FIRST)?.lines().first()?;
     let probity_trace::Noted::Known(Fact::RunStarted(start)) = &line.fact else { return None };
     start.imported.as_ref().map(|imported| words::name(&imported.format))
@@ -375,10 +378,10 @@ fn integrity(graph: &Graph<'_>, place: Place) -> Option<Integrity> {
     Some(item.label.integrity)
 }
 
-fn is_reply(graph: &Graph<'_>, place: Place) -> bool {
+fn needs_no_leave(graph: &Graph<'_>, place: Place) -> bool {
     let record = graph.record(place.run());
     let item = record.zip(place.item()).and_then(|(record, item)| record.item(item));
-    item.is_some_and(|item| matches!(item.body, probity_contract::Body::Reply { .. }))
+    item.is_some_and(|item| matches!(item.body, Body::Reply { .. } | Body::Person { .. }))
 }
 
 fn shown_chain<T: Tier>(graph: &Graph<'_>, chain: &Chain) -> ShownChain<T> {
@@ -397,7 +400,7 @@ fn shown_chain<T: Tier>(graph: &Graph<'_>, chain: &Chain) -> ShownChain<T> {
         way: chain.links.iter().map(link).collect(),
         origin: origin.collect(),
         is_cut: chain.wrote.as_ref().is_some_and(|wrote| wrote.is_cut),
-        is_reply: is_reply(graph, chain.place),
+        needs_no_leave: needs_no_leave(graph, chain.place),
     }
 }
 

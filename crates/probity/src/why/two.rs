@@ -87,7 +87,7 @@ impl<T: Tier> ShownTwo<T> {
             runs: records.map(shown_run),
             first: two.first.as_ref().map(|first| ShownFirst {
                 what: differs(&first.what),
-                equal_before: [first.a, first.b].map(|seq| seq.unwrap_or_default()),
+                equal_before: [before(records[0], first.a), before(records[1], first.b)],
                 sides: [side(records[0], first.a), side(records[1], first.b)],
             }),
             windows: two.windows.iter().map(|pair| window_pair(&graphs, pair)).collect(),
@@ -110,6 +110,11 @@ fn shown_run<T: Tier>(record: &Record) -> ShownRun<T> {
         model: name(start.map(|start| start.model.as_str())),
         entries: record.lines().len(),
     }
+}
+
+/// How many entries come before one; before the end where there is no more.
+fn before(record: &Record, seq: Option<u64>) -> u64 {
+    seq.unwrap_or(record.lines().len() as u64)
 }
 
 /// An entry in the words of a timeline, which were passed before they were cut.

@@ -8,11 +8,19 @@ use probity_why::{AskedPart, Place, SuspectKind};
 /// Code points of a name.
 const NAME_CHARS_MAX: usize = 60;
 
+/// Code points of a line of foreign words.
+const LINE_CHARS_MAX: usize = 200;
+
 /// Names that are listed of one decision.
 const NAMES_MAX: usize = 8;
 
 pub(super) fn name<T: Tier>(text: &str) -> Egress<T> {
     one_line_untrusted(text, NAME_CHARS_MAX)
+}
+
+/// Foreign words on one line.
+pub(super) fn line<T: Tier>(text: &str) -> Egress<T> {
+    one_line_untrusted(text, LINE_CHARS_MAX)
 }
 
 /// `i3`; of a task that was started, `i3 of 01h455…`.

@@ -30,8 +30,6 @@ pub(crate) enum Stands {
     Page { tool: String, page: usize },
     /// Nowhere: it was never sent. It would be context under this name.
     Absent(String),
-    /// What the model said itself in this call, from 0.
-    Reply { call: usize },
 }
 
 /// A text that may be to blame.
@@ -153,26 +151,14 @@ impl Case {
         matches!(self.pieces[number].stands, Stands::Absent(_))
     }
 
-    /// The call whose words a piece is, where it is a reply: a step of the chain, nobody's fault.
-    pub(crate) fn reply_of(&self, number: usize) -> Option<usize> {
-        match self.pieces[number].stands {
-            Stands::Reply { call } => Some(call),
-            Stands::Context(_) | Stands::Page { .. } | Stands::Absent(_) => None,
-        }
-    }
-
-    /// The pieces that came from outside and were sent.
+    /// The pieces that were sent.
     pub(crate) fn sent(&self) -> impl Iterator<Item = usize> {
-        (0..self.pieces.len()).filter(|number| !self.is_absent(*number) && self.reply_of(*number).is_none())
+        (0..self.pieces.len()).filter(|number| !self.is_absent(*number))
     }
 
-    /// The first model call that saw a piece, from 0.
-    pub(crate) fn first_seen(&self, number: usize) -> usize {
-        match self.pieces[number].stands {
-            Stands::Page { page, .. } => page,
-            Stands::Reply { call } => call + 1,
-            Stands::Context(_) | Stands::Absent(_) => 0,
-        }
+    /// The call that is asked about, from 0.
+    pub(crate) fn asked(&self) -> usize {
+        self.turns - 1
     }
 }
 
@@ -180,7 +166,7 @@ impl Case {
 fn rules(family: &Family, pages: &[Piece]) -> String {
     let tool = |piece: &Piece| match &piece.stands {
         Stands::Page { tool, .. } => tool.clone(),
-        Stands::Context(_) | Stands::Absent(_) | Stands::Reply { .. } => TOOL.to_owned(),
+        Stands::Context(_) | Stands::Absent(_) => TOOL.to_owned(),
     };
     let first = pages.first().map_or_else(|| TOOL.to_owned(), tool);
     let mut text = family.rules_first.replace("[tool]", &first);

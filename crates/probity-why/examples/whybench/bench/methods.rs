@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use probity_why::{Arm, Change, Cost, Ended, Next, Reach, Search, Settings, Suspect, VerdictKind, rank};
+use probity_why::{Cost, Ended, ForkChange, Settings};
 
 use super::case::Stands;
-use super::features::{features, lexical, longest_overlap, to_f64};
+use super::texts::{lexical, longest_overlap, to_f64};
 use super::world::World;
 
 /// A way to name culprits.
@@ -24,8 +24,10 @@ pub(crate) struct Said {
     pub(crate) named: Option<Vec<usize>>,
     /// Absent items that it names.
     pub(crate) absent: Vec<usize>,
-    /// Replies that it names: steps of the chain to what it names else.
+    /// Calls whose replies it names: steps of the chain to what it names else.
     pub(crate) replies: Vec<usize>,
+    /// How many it names of what no case is about: the words of the person.
+    pub(crate) strangers: usize,
     /// Whether it ended without a verdict for want of calls or of a steady model.
     pub(crate) is_cut: bool,
 }
@@ -43,42 +45,31 @@ pub(crate) const METHODS: [Method; 6] = [
 /// Shots that the budget of the search allows here.
 const BUDGET_CALLS: u32 = 150;
 
-/// Of `alpha`, what the first search of a chain may spend; each later one has half of what is left.
-const FIRST_SHARE: f64 = 0.8;
-/// Calls that are asked about in one chain.
-const CHAIN_MAX: usize = 4;
-
-/// Asks the call; where a reply of the model is convicted, the call that gave it is asked next.
+/// As the runtime asks: one call first, then those whose replies were convicted.
 fn search(world: &mut World<'_>) -> Result<Said> {
-    let case = world.case;
-    let leads: Vec<f64> = features(case, &world.reply).iter().map(rank).collect();
+    let budget = Cost { model_calls: BUDGET_CALLS, microdollars: u64::MAX };
+    let steps = world.confirm(Settings { budget, ..Settings::default() })?;
     let mut said = Said::default();
     let (mut named, mut others) = (Vec::new(), Vec::new());
-    let (mut asked, mut left) = (vec![case.turns - 1], Settings::default().alpha);
-    let mut at = 0;
-    while let Some(&call) = asked.get(at) {
-        let alpha = left * if at == 0 { FIRST_SHARE } else { 0.5 };
-        left -= alpha;
-        let (verdicts, ended) = ask(world, call, &leads, alpha)?;
-        said.is_cut |= ended != Ended::Complete;
-        for (number, kind) in verdicts {
-            match case.reply_of(number) {
-                Some(earlier) if kind.is_conviction() => {
-                    if at == 0 {
-                        said.replies.push(number);
-                    }
-                    if !asked.contains(&earlier) && asked.len() < CHAIN_MAX {
-                        asked.push(earlier);
-                    }
-                }
-                Some(_) => {}
-                None if matches!(kind, VerdictKind::Absent(_)) => said.absent.push(number),
-                None if case.is_absent(number) => {}
-                None if kind.is_conviction() => named.push(number),
-                None => others.push(number),
+    for (place, step) in steps.iter().enumerate() {
+        said.is_cut |= step.confirmed.findings.ended != Ended::Complete;
+        for verdict in &step.confirmed.findings.verdicts {
+            let is_convicted = verdict.kind.is_conviction();
+            let change = &step.candidates[verdict.suspect].change;
+            match (change, world.piece_of(change)) {
+                (ForkChange::Restore(_), Some(number)) if is_convicted => said.absent.push(number),
+                (ForkChange::Restore(_), Some(_)) => {}
+                (_, Some(number)) if is_convicted => named.push(number),
+                (_, Some(number)) => others.push(number),
+                // Only those of the call asked about can be checked; the chain goes on from the others.
+                (_, None) if is_convicted => match world.reply_of(change) {
+                    Some(reply) if place == 0 => said.replies.push(reply),
+                    Some(_) => {}
+                    None => said.strangers += 1,
+                },
+                (_, None) => {}
             }
         }
-        at += 1;
     }
     let mut seen = BTreeSet::new();
     named.retain(|number| seen.insert(*number));
@@ -88,36 +79,6 @@ fn search(world: &mut World<'_>) -> Result<Said> {
     said.absent.dedup();
     said.named = Some(named);
     Ok(said)
-}
-
-type Verdicts = (Vec<(usize, VerdictKind)>, Ended);
-
-/// One search, about one call, among all that stood in its window.
-fn ask(world: &mut World<'_>, call: usize, leads: &[f64], alpha: f64) -> Result<Verdicts> {
-    let case = world.case;
-    let seen: Vec<usize> = (0..case.pieces.len()).filter(|number| case.first_seen(*number) <= call).collect();
-    let suspect = |number: &usize| Suspect {
-        change: if case.is_absent(*number) { Change::Restore } else { Change::Neutralise },
-        first_seen: u32::try_from(case.first_seen(*number)).unwrap_or(u32::MAX),
-        lead: leads[*number],
-    };
-    let budget = Cost { model_calls: BUDGET_CALLS, microdollars: u64::MAX };
-    let settings = Settings { budget, alpha, reach: Reach::Near, ..Settings::default() };
-    let mut search = Search::new(seen.iter().map(suspect).collect(), u32::try_from(call)?, settings)?;
-    let pieces = |suspects: &[usize]| suspects.iter().map(|suspect| seen[*suspect]).collect::<Vec<usize>>();
-    loop {
-        match search.step() {
-            Next::Run(arm) => {
-                let (without, with) = (pieces(&arm.without), pieces(&arm.with));
-                search.heard(world.shoot(&Arm { from_call: arm.from_call, without, with }, call)?);
-            }
-            Next::Done(findings) => {
-                let verdicts = findings.verdicts.into_iter();
-                let verdicts = verdicts.map(|verdict| (seen[verdict.suspect], verdict.kind)).collect();
-                return Ok((verdicts, findings.ended));
-            }
-        }
-    }
 }
 
 fn last_result(world: &mut World<'_>) -> Result<Said> {
@@ -145,7 +106,7 @@ fn leave_one_out(world: &mut World<'_>) -> Result<Said> {
 }
 
 fn majority_of_top(world: &mut World<'_>) -> Result<Said> {
-    let leads: Vec<f64> = features(world.case, &world.reply).iter().map(rank).collect();
+    let leads = world.leads()?;
     let mut top = ranked(world, &leads);
     top.truncate(5);
     majority(world, &top)
@@ -153,7 +114,7 @@ fn majority_of_top(world: &mut World<'_>) -> Result<Said> {
 
 /// Three shots without each; two flips name it.
 fn majority(world: &mut World<'_>, suspects: &[usize]) -> Result<Said> {
-    let leads: Vec<f64> = features(world.case, &world.reply).iter().map(rank).collect();
+    let leads = world.leads()?;
     let mut flips = Vec::new();
     for number in suspects {
         let mut count = 0;

@@ -3,11 +3,12 @@
 mod case;
 mod chance;
 mod family;
-mod features;
 mod methods;
-mod prober;
+mod noise;
+mod recording;
 mod report;
 mod score;
+mod texts;
 mod world;
 
 use std::path::Path;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
+use probity_why::Recorded;
 
 pub(crate) use case::{Case, SIZES};
 pub(crate) use family::Families;
@@ -73,9 +75,10 @@ fn run_case(
 ) -> Result<Vec<Scored>> {
     let family = families.list.get(number).context("no such family")?;
     let at = || format!("family `{}`, {size} suspects, seed {seed}", family.name);
-    let mut case = Case::draw(families, family, size, seed).with_context(at)?;
-    case.pieces.extend(prober::replies(&case).with_context(at)?);
-    let mut world = World::new(&case).with_context(at)?;
+    let case = Case::draw(families, family, size, seed).with_context(at)?;
+    let (record, model) = recording::record(&case).with_context(at)?;
+    let recorded = Recorded::of(&record).with_context(at)?;
+    let mut world = World::new(&case, &recorded, model).with_context(at)?;
     world.check().with_context(at)?;
     let mut all = Vec::new();
     for percent in NOISE_PERCENT {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::NOISE_PERCENT;
 use super::case::SIZES;
 use super::family::Kind;
-use super::features::to_f64;
 use super::methods::METHODS;
 use super::score::Scored;
+use super::texts::to_f64;
 
 /// The error that the search is run with.
 const ALPHA: f64 = 0.05;

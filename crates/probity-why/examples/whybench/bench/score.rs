@@ -1,8 +1,8 @@
 //! One function scores every method.
 
 use super::family::{Kind, Role};
-use super::features::to_f64;
 use super::methods::Said;
+use super::texts::to_f64;
 use super::world::World;
 
 /// How a method did on a case at a noise.
@@ -59,7 +59,7 @@ pub(crate) fn score(world: &World<'_>, method: &'static str, noise_percent: u32,
         is_top_right: said.ranked.first().is_some_and(|first| truth.contains(first)),
         f1,
         is_absent_found: absent_hits == absent.len() && said.absent.len() == absent.len(),
-        named: named.len() + said.absent.len() + said.replies.len(),
+        named: named.len() + said.absent.len() + said.replies.len() + said.strangers,
         named_right: hits + absent_hits + reply_hits,
         calls: spent.0.model_calls,
         shots: spent.1,

@@ -1,40 +1,8 @@
-//! What the rank may know of a suspect: texts and places. A stand-in until the copy match of a record is asked instead.
+//! What the baselines that only rank go by: words and lengths.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use probity_why::{Features, SuspectKind};
-
-use super::case::{Case, Stands};
-
-/// Of every piece.
-pub(crate) fn features(case: &Case, reply: &str) -> Vec<Features> {
-    let texts: Vec<BTreeSet<String>> = case.pieces.iter().map(|piece| tokens(&piece.text)).collect();
-    let asked = tokens(&case.ask);
-    let holders = |token: &str| texts.iter().filter(|text| text.contains(token)).count();
-    let rarity: BTreeMap<&String, f64> =
-        asked.iter().map(|token| (token, 1.0 / to_f64(holders(token).max(1)))).collect();
-    let all: f64 = asked.iter().map(|token| rarity[token]).sum();
-    let alike = lexical(case, reply);
-    let most = alike.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    (0..case.pieces.len())
-        .map(|number| Features {
-            copied: asked
-                .iter()
-                .filter(|token| texts[number].contains(*token))
-                .map(|token| rarity[token])
-                .sum::<f64>()
-                / all.max(f64::MIN_POSITIVE),
-            alike: alike[number] / most,
-            distance: 0,
-            kind: match case.pieces[number].stands {
-                Stands::Page { .. } => SuspectKind::ToolResult,
-                Stands::Reply { .. } => SuspectKind::Reply,
-                Stands::Context(_) | Stands::Absent(_) => SuspectKind::Context,
-            },
-            recency: to_f64(number) / to_f64(case.pieces.len()),
-        })
-        .collect()
-}
+use super::case::Case;
 
 /// BM25 of every piece for the words of question and answer.
 pub(crate) fn lexical(case: &Case, reply: &str) -> Vec<f64> {

@@ -1,0 +1,87 @@
+//! What a test of suspects came to, for a terminal.
+
+use probity_egress::{Egress, SamePrincipal, Words, egress_text};
+
+use crate::why::{ShownArm, ShownConfirmed, ShownVerdict};
+
+type Passed = Egress<SamePrincipal>;
+
+/// Suspects without a conviction that have lines of their own; `--json` has all.
+const OTHERS_MAX: usize = 8;
+
+pub(crate) fn confirmed_lines(confirmed: &ShownConfirmed<SamePrincipal>) -> Vec<Passed> {
+    let words =
+        Words::new().text("tested: forks of the run with ").passed(&confirmed.model).text(", compared by ");
+    let words = words.text(confirmed.compared_by);
+    let words = if confirmed.is_exact {
+        words
+    } else {
+        words.text(" (fuzzy: equal meanings may compare as different)")
+    };
+    let mut lines = vec![words.done()];
+    let convicted = confirmed.verdicts.iter().filter(|verdict| verdict.is_conviction);
+    lines.extend(convicted.map(|verdict| verdict_line('!', verdict)));
+    if !confirmed.verdicts.iter().any(|verdict| verdict.is_conviction) {
+        lines.push(Egress::fixed(match (confirmed.ended, confirmed.none_needed) {
+            (_, true) => "  no cause among them: the answer stays with all of them out of sight",
+            ("complete", false) => "  no cause was confirmed",
+            ("unsteady", false) => {
+                "  no verdict: with nothing changed the answer comes out otherwise too often"
+            }
+            _ => "  no cause was confirmed before the test ended",
+        }));
+    }
+    let others: Vec<_> = confirmed.verdicts.iter().filter(|verdict| !verdict.is_conviction).collect();
+    lines.extend(others.iter().take(OTHERS_MAX).map(|verdict| verdict_line('-', verdict)));
+    if let Some(more) = others.len().checked_sub(OTHERS_MAX).filter(|more| *more > 0) {
+        lines.push(Words::new().text("  and ").number(more as u64).text(" more without a conviction").done());
+    }
+    lines.push(spent(confirmed));
+    if let Some([tool, arguments]) = &confirmed.diverged_at {
+        let words = Words::new().text("diverged at ").passed(tool).text(" ").passed(arguments);
+        lines.push(words.text(": a call that was never made; nothing was run").done());
+    }
+    if let Some(failure) = &confirmed.failure {
+        lines.push(Words::new().text("the model failed: ").passed(failure).done());
+    }
+    if confirmed.is_cancelled {
+        lines.push(Egress::fixed("cancelled: what is said here is what was known by then"));
+    }
+    lines
+}
+
+fn verdict_line(sign: char, verdict: &ShownVerdict<SamePrincipal>) -> Passed {
+    let words = Words::new().text(if sign == '!' { "  ! " } else { "  - " });
+    let words = words.text(verdict.verdict);
+    let with = Egress::join(verdict.with.iter().cloned(), ", ");
+    let words = if with.is_empty() { words } else { words.text(" ").passed(&with) };
+    let words = words.text(": ").passed(&verdict.id).text(" ").passed(&verdict.what);
+    let words = if verdict.is_sufficient { words.text(" (sufficient)") } else { words };
+    if verdict.changed.of == 0 && verdict.changed.without_outcome == 0 {
+        return words.text("; not tested on its own").done();
+    }
+    let words = words.text("; with it changed the answer stayed in ").passed(&share(verdict.changed));
+    words.text(", unchanged in ").passed(&share(verdict.unchanged)).done()
+}
+
+/// `0 of 3 [0 to 0.6]`.
+fn share(arm: ShownArm) -> Passed {
+    let [low, high] = arm.interval;
+    let without = match arm.without_outcome {
+        0 => String::new(),
+        many => format!(", {many} without an outcome"),
+    };
+    egress_text(&format!("{} of {} [{low:.2} to {high:.2}]{without}", arm.kept, arm.of))
+}
+
+fn spent(confirmed: &ShownConfirmed<SamePrincipal>) -> Passed {
+    let cost = match (confirmed.cost_is_unknown, confirmed.cost_usd > 0.0) {
+        (false, _) => format!("${:.4}", confirmed.cost_usd),
+        (true, true) => format!("at least ${:.4}", confirmed.cost_usd),
+        (true, false) => "at a cost that is not known".to_owned(),
+    };
+    egress_text(&format!(
+        "  {} forks, {} model calls, {cost}; the probability that any of these convictions is wrong is at most {}",
+        confirmed.shots, confirmed.model_calls, confirmed.alpha
+    ))
+}
