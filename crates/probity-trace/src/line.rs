@@ -1,9 +1,12 @@
-use probity_contract::{ContentSetting, Entry, Fact, ModelName, PartId, PrincipalId, RECORD_VERSION, RunId};
+use probity_contract::{
+    CallId, ContentSetting, Entry, Fact, ModelName, PartId, PrincipalId, RECORD_VERSION, RunId,
+};
 use serde::Deserialize;
 
-use crate::facts::parts_of;
+use crate::facts::{kind_of, parts_of};
 use crate::frame::Frame;
 use crate::record::RecordErrorKind;
+use crate::story::call_of;
 
 /// An entry and where it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +28,24 @@ impl Line {
         match &self.fact {
             Noted::Known(fact) => parts_of(fact),
             Noted::Opaque { .. } => &[],
+        }
+    }
+
+    /// The name of its fact, as it stands in the record.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        match &self.fact {
+            Noted::Known(fact) => kind_of(fact),
+            Noted::Opaque { kind, .. } => kind,
+        }
+    }
+
+    /// The tool call that it is about; of an entry that is not understood, none.
+    #[must_use]
+    pub const fn call(&self) -> Option<CallId> {
+        match &self.fact {
+            Noted::Known(fact) => call_of(fact),
+            Noted::Opaque { .. } => None,
         }
     }
 }

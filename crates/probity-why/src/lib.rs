@@ -2,8 +2,10 @@
 
 mod confirm;
 mod fork;
+mod queries;
 mod report;
 mod search;
+mod trace_tools;
 
 pub use confirm::{
     CHAIN_STEPS_MAX, Candidate, ChainStep, Confirm, ConfirmChain, ConfirmError, Confirmed, MODEL_TIMEOUT,
@@ -13,6 +15,11 @@ pub use confirm::{
 pub use fork::{
     Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, Recorded,
     TURNS_BEYOND_MAX, Target, stand_in, text_of,
+};
+
+pub use queries::{
+    TRACE_ANSWER_BYTES_MAX, TRACE_ROWS_MAX, TRACE_TEXT_BYTES_MAX, TraceAnswer, TraceError, TraceQuery,
+    TraceSource,
 };
 
 pub use report::{
@@ -25,3 +32,4 @@ pub use search::{
     Interval, Next, Outcome, Reach, SUSPECTS_MAX, Search, SearchError, Settings, Shot, Suspect, SuspectKind,
     Tally, Verdict, VerdictKind, estimate, rank,
 };
+pub use trace_tools::trace_tools;

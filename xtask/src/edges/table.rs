@@ -73,6 +73,7 @@ pub(super) const AREAS: &[Area] = &[
     Area { folder: "crates/probity-import/src", is_async: false },
     Area { folder: "crates/probity-why/src/search", is_async: false },
     Area { folder: "crates/probity-why/src/report", is_async: false },
+    Area { folder: "crates/probity-why/src/queries", is_async: false },
     Area { folder: "crates/probity-core/src/boundary", is_async: false },
     Area { folder: "crates/probity-core/src/run", is_async: false },
 ];

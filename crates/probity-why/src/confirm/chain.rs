@@ -129,9 +129,10 @@ impl<'r> ConfirmChain<'r> {
         confirmed: &'a Confirmed,
     ) -> impl Iterator<Item = usize> + 'a {
         let convicted = confirmed.findings.verdicts.iter().filter(|verdict| verdict.kind.is_conviction());
-        convicted.filter_map(|verdict| match candidates.get(verdict.suspect)?.change {
-            ForkChange::StandIn(Target::Item(item)) => self.recorded.place_of_reply(item),
-            _ => None,
+        convicted.filter_map(|verdict| {
+            let change = &candidates.get(verdict.suspect)?.change;
+            let ForkChange::StandIn(Target::Item(item)) = change else { return None };
+            self.recorded.place_of_reply(*item)
         })
     }
 

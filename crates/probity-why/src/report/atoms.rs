@@ -10,7 +10,7 @@ use super::{AskedAtom, AtomSource, Place};
 use crate::search::SuspectKind;
 
 /// How likely a computation may be found by accident at most, to be taken for one.
-pub(super) const CHANCE_MAX: f64 = 0.05;
+pub(crate) const CHANCE_MAX: f64 = 0.05;
 
 pub(super) fn atoms(target: &Target, sources: &Sources) -> Vec<AskedAtom> {
     let text = &target.text.text;

@@ -21,6 +21,7 @@ use probity_trace::{
 };
 
 use crate::search::SuspectKind;
+pub(crate) use atoms::CHANCE_MAX;
 use sources::Sources;
 
 pub use ask::{AskError, Asking};
@@ -288,7 +289,7 @@ impl AskedAtom {
             AtomSource::Copied { holders, .. } | AtomSource::Repeated { said: holders } => {
                 (holders.as_slice(), None)
             }
-            AtomSource::Computed(computed) => (&[] as &[Holder<Place>], computed.within(atoms::CHANCE_MAX)),
+            AtomSource::Computed(computed) => (&[] as &[Holder<Place>], computed.within(CHANCE_MAX)),
             AtomSource::None => (&[] as &[Holder<Place>], None),
         };
         let operands = operands.map(|computation| computation.operands.as_slice()).unwrap_or_default();
@@ -299,7 +300,7 @@ impl AskedAtom {
     #[must_use]
     pub fn computation(&self) -> Option<&probity_trace::Computation<Place>> {
         match &self.source {
-            AtomSource::Computed(computed) => computed.within(atoms::CHANCE_MAX),
+            AtomSource::Computed(computed) => computed.within(CHANCE_MAX),
             AtomSource::Copied { .. } | AtomSource::Repeated { .. } | AtomSource::None => None,
         }
     }

@@ -14,5 +14,6 @@ mod bench;
 mod confirm;
 mod forks;
 mod fuzzed;
+mod queries;
 mod runs;
 mod whybench;

@@ -26,10 +26,22 @@ const ERRORS: &[&str] = &[
     "cannot",
     "could not",
 ];
-const GUESSES: &[&str] =
-    &["assum", "hypothetical", "simulat", "example", "likely", "approximate", "placeholder", "estimate"];
-const CHECKS: &[&str] = &["verif", "confirm", "correct", "double-check", "check"];
-const ENDS: &[&str] = &["terminate", "final answer", "conclu"];
+const GUESSES: &[&str] = &[
+    "assume",
+    "assuming",
+    "assumption",
+    "hypothetical",
+    "simulate",
+    "simulation",
+    "example",
+    "likely",
+    "approximate",
+    "placeholder",
+    "estimate",
+];
+const CHECKS: &[&str] =
+    &["verify", "verified", "verification", "confirm", "correct", "double-check", "check"];
+const ENDS: &[&str] = &["terminate", "final answer", "conclude", "conclusion"];
 
 /// One turn.
 #[derive(Debug, Clone, PartialEq)]

@@ -222,7 +222,9 @@ fn kept(parts: &[ReplyPart], ask: &str) -> Result<Kept> {
             ReplyPartKind::Call(call) => {
                 let arguments: serde_json::Value = serde_json::from_str(&call.arguments)?;
                 let members = arguments.as_object().into_iter().flatten();
-                for (name, value) in members.filter(|(_, value)| value.as_str() == Some(ask)) {
+                if let Some((name, value)) =
+                    members.into_iter().find(|(_, value)| value.as_str() == Some(ask))
+                {
                     let (tool, pointer) = (Some(call.name.clone()), format!("/{name}"));
                     return Ok(Kept::Pointer { tool, pointer, value: value.clone() });
                 }

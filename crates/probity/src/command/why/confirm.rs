@@ -95,11 +95,7 @@ pub(crate) async fn confirm(
     screen.busy("testing suspects");
     let confirmed = confirm.run(|_arm, _shot| {}).await;
     screen.idle();
-    let confirmed = confirmed.map_err(|error| match &error {
-        ConfirmError::Fork(error) => fork_failed(error),
-        ConfirmError::Kept(error) => kept_failed(error),
-        _ => Fatal::of(Code::Failed, &error),
-    })?;
+    let confirmed = confirmed.map_err(|error| confirm_failed(&error))?;
     let (model, alpha) = (plan.model.name().as_str().to_owned(), plan.alpha);
     Ok(Tested { confirmed, candidates, kept, model, alpha })
 }
@@ -193,16 +189,24 @@ fn tell_estimate(
 
 /// What the recorded call cost.
 fn call_usd(record: &Record, place: usize) -> Option<f64> {
-    let prices = record.facts().find_map(|(_, fact)| match fact {
-        Fact::RunStarted(started) => started.prices,
-        _ => None,
-    })?;
+    let Fact::RunStarted(started) = record.facts().next()?.1 else { return None };
+    let prices = started.prices?;
     let call = record.model_calls().nth(place)?;
-    let usage = record.facts().find_map(|(_, fact)| match fact {
-        Fact::ModelReplied { call: own, usage, .. } if *own == call => Some(*usage),
-        _ => None,
+    let usage = record.facts().find_map(|(_, fact)| {
+        let Fact::ModelReplied { call: own, usage, .. } = fact else { return None };
+        (*own == call).then_some(*usage)
     })?;
     prices.cost_usd(&usage)
+}
+
+fn confirm_failed(error: &ConfirmError) -> Fatal {
+    if let ConfirmError::Fork(error) = error {
+        return fork_failed(error);
+    }
+    if let ConfirmError::Kept(error) = error {
+        return kept_failed(error);
+    }
+    Fatal::of(Code::Failed, error)
 }
 
 pub(crate) fn fork_failed(error: &ForkError) -> Fatal {
