@@ -246,7 +246,7 @@ impl<T: Tier> ShownWhy<T> {
             chains: why.chains.iter().map(|chain| shown_chain(graph, chain)).collect(),
             leads: why.leads.iter().map(|lead| shown_lead(graph, lead)).collect(),
             leads_left_out: why.leads_left_out,
-            unknown: why.unknown.iter().map(|unknown| shown_unknown(graph, unknown)).collect(),
+            unknown: shown_unknowns(graph, &why.unknown),
             unknown_left_out: why.unknown_left_out,
             windows: why.windows.iter().map(shown_window).collect(),
             counts: ShownCounts {
@@ -424,6 +424,16 @@ fn shown_lead<T: Tier>(graph: &Graph<'_>, lead: &Lead) -> ShownLead<T> {
         atoms: lead.atoms,
         first_seen: lead.first_seen.map(|call| call.to_string()),
     }
+}
+
+/// By what they are about: which of two calls came back first is chance.
+fn shown_unknowns<T: Tier>(graph: &Graph<'_>, unknown: &[UnknownNode]) -> Vec<ShownUnknown<T>> {
+    let mut shown: Vec<ShownUnknown<T>> = unknown.iter().map(|one| shown_unknown(graph, one)).collect();
+    shown.sort_by(|one, other| {
+        let key = |shown: &ShownUnknown<T>| (shown.id.as_str().len(), shown.id.as_str().to_owned());
+        key(one).cmp(&key(other))
+    });
+    shown
 }
 
 fn shown_unknown<T: Tier>(graph: &Graph<'_>, unknown: &UnknownNode) -> ShownUnknown<T> {
