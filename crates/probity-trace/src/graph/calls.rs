@@ -87,10 +87,15 @@ impl CallState {
     };
 
     /// The call as it was before, but for what came of it: a run that is taken up is told that.
-    pub(super) const fn taken_back(&self, before: &Self) -> Self {
+    pub(super) fn taken_back(&self, before: &Self) -> Self {
         let CallNodes { execution, outcome, item, .. } = self.nodes;
         let nodes = CallNodes { execution, outcome, item, ..before.nodes };
-        Self { nodes, came: self.came, ..*before }
+        // What was made of a result behind its outcome is on record with it: of one that the tool told when it was asked.
+        let (result_by, result_passed) = match outcome.get() {
+            Some(_) => (self.result_by, self.result_passed),
+            None => (before.result_by, before.result_passed),
+        };
+        Self { nodes, came: self.came, result_by, result_passed, ..*before }
     }
 
     /// The call as it is now, for whoever looks at it.
