@@ -90,12 +90,9 @@ impl CallState {
     pub(super) fn taken_back(&self, before: &Self) -> Self {
         let CallNodes { execution, outcome, item, .. } = self.nodes;
         let nodes = CallNodes { execution, outcome, item, ..before.nodes };
-        // What was made of a result behind its outcome is on record with it: of one that the tool told when it was asked.
-        let (result_by, result_passed) = match outcome.get() {
-            Some(_) => (self.result_by, self.result_passed),
-            None => (before.result_by, before.result_passed),
-        };
-        Self { nodes, came: self.came, result_by, result_passed, ..*before }
+        // What was put in place of a result behind its outcome is on record with it: of one that the tool told when it was asked.
+        let result_by = if outcome.get().is_some() { self.result_by } else { before.result_by };
+        Self { nodes, came: self.came, result_by, ..*before }
     }
 
     /// The call as it is now, for whoever looks at it.

@@ -138,3 +138,13 @@ fn what_was_made_of_a_result_is_on_record_with_it() {
     ];
     check(&play(&mut Dice::new(bytes)));
 }
+
+/// The same of one that was let pass: who let it pass is asked anew.
+#[test]
+fn who_let_a_result_pass_is_not_on_record_with_it() {
+    let bytes = vec![
+        0, 6, 48, 72, 0, 0, 0, 1, 0, 0, 3, 0, 12, 0, 0, 0, 0, 1, 0, 63, 0, 123, 11, 0, 0, 0, 0, 128, 0, 200,
+        0, 0, 171, 17, 17, 0, 24,
+    ];
+    check(&play(&mut Dice::new(bytes)));
+}
