@@ -14,7 +14,7 @@ pub use confirm::{
 
 pub use fork::{
     Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, Recorded,
-    TURNS_BEYOND_MAX, Target, stand_in, text_of,
+    TURNS_BEYOND_MAX, Target, stand_in, text_of, words_of,
 };
 
 pub use queries::{

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
+use probity_contract::limits::REPLY_BYTES_MAX;
 use probity_contract::{
     Cancel, Model, ModelContext, ModelError, ModelErrorClass, ModelEvent, ModelReply, ModelRequest, Prices,
     Usage,
@@ -163,9 +164,18 @@ pub(super) async fn ask(
 ) -> Result<ModelReply, ModelError> {
     let asked = async {
         let mut stream = model.call(request, ModelContext { cancel: cancel.clone(), timeout });
+        let mut bytes = 0_usize;
         while let Some(event) = stream.next().await {
-            if let ModelEvent::Finished(reply) = event? {
-                return Ok(reply);
+            bytes = bytes.saturating_add(match event? {
+                ModelEvent::Finished(reply) => return Ok(reply),
+                ModelEvent::Text { delta, .. }
+                | ModelEvent::Reasoning { delta, .. }
+                | ModelEvent::CallArguments { delta, .. } => delta.len(),
+                ModelEvent::CallStarted { name, .. } => name.len(),
+            });
+            if bytes > REPLY_BYTES_MAX {
+                let words = format!("the reply is longer than {REPLY_BYTES_MAX} bytes");
+                return Err(ModelError::new(ModelErrorClass::TooLarge, words));
             }
         }
         Err(ModelError::new(

@@ -152,7 +152,8 @@ pub fn text_of(item: &Item) -> String {
 }
 
 /// The words of a reply.
-pub(super) fn words_of(parts: &[ReplyPart]) -> String {
+#[must_use]
+pub fn words_of(parts: &[ReplyPart]) -> String {
     let words = parts.iter().filter_map(|part| match &part.kind {
         ReplyPartKind::Text(text) => Some(text.as_str()),
         ReplyPartKind::Reasoning(_) | ReplyPartKind::Call(_) | ReplyPartKind::Opaque => None,

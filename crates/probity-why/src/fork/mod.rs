@@ -13,7 +13,7 @@ mod stand_in;
 use probity_contract::ItemId;
 use probity_trace::WindowError;
 
-pub use changes::{Change as ForkChange, Target, text_of};
+pub use changes::{Change as ForkChange, Target, text_of, words_of};
 pub use kept::{Asked, Judge, Kept, KeptError};
 pub use machine::{Fork, ForkEnd, ForkStep, TURNS_BEYOND_MAX};
 pub use recorded::{CallKey, Recorded};

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use probity_contract::{Cancel, Emission, Entry, Part, ReplyPart, ReplyPartKind};
+use probity_contract::{Cancel, Emission, Entry, Part};
 use probity_core::{ReplayError, replay};
-use probity_egress::{Egress, SamePrincipal, Words, egress_text, egress_value, fenced_for_human};
+use probity_egress::{
+    Egress, SamePrincipal, Words, egress_text, egress_value, fenced_for_human, one_line_untrusted,
+};
 use probity_trace::{Noted, Record, atoms_of_text};
-use probity_why::{Asked, Fork, ForkChange, ForkEnd, Kept, MODEL_TIMEOUT, Recorded, Target, play, text_of};
+use probity_why::{
+    Asked, Fork, ForkChange, ForkEnd, Kept, MODEL_TIMEOUT, Recorded, Target, play, text_of, words_of,
+};
 use serde_json::json;
 
 use crate::cli::{Cli, ReplayArgs};
@@ -18,6 +22,9 @@ use crate::render::Screen;
 
 /// Code points of an answer.
 const ANSWER_CHARS_MAX: usize = 8_000;
+
+/// Code points of a model's failure.
+const FAILURE_CHARS_MAX: usize = 200;
 
 pub(crate) async fn run(cli: &Cli, args: &ReplayArgs, screen: &Arc<Screen>) -> Result<Code, Fatal> {
     let store = open(cli, screen).await?;
@@ -130,7 +137,8 @@ async fn forked(cli: &Cli, args: &ReplayArgs, record: &Record, screen: &Arc<Scre
         screen.out(&call);
     }
     if let Some(error) = failure {
-        screen.out(&egress_text(&format!("the model failed: {error}")));
+        let error = one_line_untrusted(&error.to_string(), FAILURE_CHARS_MAX);
+        screen.out(&Words::new().text("the model failed: ").passed(&error).done());
     }
     screen.out(&fenced_for_human("the recorded answer", &before, ANSWER_CHARS_MAX));
     if !after.is_empty() {
@@ -148,12 +156,4 @@ const fn ended(end: &ForkEnd) -> &'static str {
         ForkEnd::Failed(_) => "no answer",
         ForkEnd::TurnsOver => "it went on without an answer",
     }
-}
-
-fn words_of(parts: &[ReplyPart]) -> String {
-    let words = parts.iter().filter_map(|part| match &part.kind {
-        ReplyPartKind::Text(text) => Some(text.as_str()),
-        ReplyPartKind::Reasoning(_) | ReplyPartKind::Call(_) | ReplyPartKind::Opaque => None,
-    });
-    words.collect()
 }
