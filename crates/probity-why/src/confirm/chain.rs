@@ -14,10 +14,6 @@ use crate::search::{Arm, Cost, Reach, Settings, Shot};
 /// Calls that are asked about in one chain.
 pub const CHAIN_STEPS_MAX: usize = 4;
 
-/// Of `alpha`, what the first search may spend; each later one has half of what is left.
-const FIRST_SHARE: f64 = 0.8;
-const LATER_SHARE: f64 = 0.5;
-
 /// Searches over one run: about the call that was asked about, then about each earlier call whose reply was convicted.
 ///
 /// Every fork begins at the call that its search is about, so a shot is one model call. All that stood in its window are suspects, the
@@ -80,10 +76,9 @@ impl<'r> ConfirmChain<'r> {
         let (mut alpha_left, mut spent) = (self.settings.alpha, Cost::default());
         while let Some((asked, kept)) = questions.get(steps.len()).cloned() {
             let is_first = steps.is_empty();
-            let alpha = alpha_left * if is_first { FIRST_SHARE } else { LATER_SHARE };
-            alpha_left -= alpha;
             let budget = less(self.settings.budget, spent);
-            let settings = Settings { alpha, budget, reach: Reach::Near, ..self.settings.clone() };
+            let settings =
+                Settings { alpha: alpha_left, budget, reach: Reach::Near, ..self.settings.clone() };
             let candidates = match candidates_with_replies(self.recorded, &asked, &self.atoms) {
                 Ok(candidates) => candidates,
                 Err(error) if is_first => return Err(error.into()),
@@ -111,6 +106,7 @@ impl<'r> ConfirmChain<'r> {
                 }
             };
             spent = spent.plus(confirmed.findings.spent);
+            alpha_left = confirmed.findings.alpha_left;
             for place in self.convicted_replies(&candidates, &confirmed) {
                 let is_new = questions.iter().all(|(asked, _)| asked.place() != place);
                 if is_new && questions.len() < CHAIN_STEPS_MAX {

@@ -9,7 +9,7 @@ const PAIRS_AMONG: usize = 48;
 /// How likely it is, before any shot, that a pair is what holds the answer.
 const PAIR: f64 = 0.1;
 /// How likely it is, before any shot, that something else does: a larger group, or none that behaves like one.
-const OTHER: f64 = 0.02;
+const OTHER: f64 = 0.03;
 
 /// How far the first shot of an arm that no explanation covers is no sign of its second: 0 is "not at all".
 const HABIT: f64 = 0.1;

@@ -4,9 +4,9 @@ use super::arm::Cost;
 use super::settings::{Reach, Settings};
 use super::suspect::Suspect;
 
-/// Shots of a search that finds its culprit at the top of the rank: two of the baseline, three without it, one with
+/// Shots of a search that finds its culprit at the top of the rank: one of the baseline, three without it, one with
 /// nothing else.
-const SHOTS_LEAST: u32 = 6;
+const SHOTS_LEAST: u32 = 5;
 /// Shots of a trial that was opened late.
 const SHOTS_TRIAL: u32 = 6;
 

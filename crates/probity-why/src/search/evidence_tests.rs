@@ -59,9 +59,9 @@ fn the_opponent_of_that_test_does_reach_something() {
 }
 
 #[test]
-fn two_kept_and_three_flipped_convict_the_first_suspect_and_nothing_less_does() {
+fn one_kept_and_three_flipped_convict_the_first_suspect_and_nothing_less_does() {
     let enough = 1.0 / (0.05 * share(0));
-    assert!(evidence(&tally(2, 0), &tally(0, 3), 0.3) >= enough);
+    assert!(evidence(&tally(1, 0), &tally(0, 3), 0.3) >= enough);
     assert!(evidence(&tally(2, 0), &tally(0, 2), 0.3) < enough);
     assert!(evidence(&tally(0, 0), &tally(0, 3), 0.3) < enough);
 }
@@ -76,5 +76,6 @@ fn arms_that_come_out_alike_are_evidence_for_nothing() {
 #[test]
 fn all_shares_together_are_at_most_one() {
     let sum: f64 = (0..1000).map(share).sum();
-    assert!(sum <= 1.0 && sum > 0.9999, "{sum}");
+    // The sum of a thousand shares is rounded a thousand times.
+    assert!(sum <= 1.0 + 1e-12 && sum > 0.9999, "{sum}");
 }

@@ -31,6 +31,9 @@ pub struct Findings {
     pub shots: u32,
     /// The error that holds for all convictions together.
     pub alpha: f64,
+    /// What tries that convicted nobody leave of it, above 0. A later search with this as its error keeps the error of both
+    /// together within `alpha`.
+    pub alpha_left: f64,
 }
 
 /// Why a search ended.

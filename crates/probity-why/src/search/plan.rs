@@ -16,8 +16,11 @@ const SINGLY_MAX: usize = 3;
 const SINGLY_WORTH: f64 = 0.15;
 /// The same of the first, whose trial is opened with it.
 const SINGLY_WORTH_FIRST: f64 = 0.08;
+/// How likely the first of them must be for its trial to be opened with its first shot. A trial that comes to nothing has
+/// spent its share of the error; one that is opened after a flip has lost that flip.
+const TRIAL_AT_ONCE: f64 = 0.3;
 /// Kept shots of a baseline before anything is compared with it.
-const BASELINE_KEPT_MIN: u32 = 2;
+const BASELINE_KEPT_MIN: u32 = 1;
 /// Shots of a baseline after which it is given up where it never looked steady.
 const BASELINE_SHOTS_MAX: u32 = 16;
 /// How likely an explanation must be before it gets a trial.
@@ -274,7 +277,7 @@ impl Planner<'_> {
                 if share.is_none_or(|share| share < worth) {
                     return Ok(());
                 }
-                if place == 0 {
+                if place == 0 && share.is_some_and(|share| share >= TRIAL_AT_ONCE) {
                     self.state.open(&[(Arm::baseline(single.from_call), single.clone())]);
                 }
                 return Err(Stop::Run(single));
@@ -392,7 +395,7 @@ impl Planner<'_> {
         for (base, changed) in &trials {
             self.hold(base, changed)?;
         }
-        self.state.convicted.push(found.clone());
+        self.state.convict(found.clone(), &trials);
         self.progress.found.push(found);
         Ok(())
     }
@@ -418,7 +421,7 @@ impl Planner<'_> {
         Err(Stop::Run(if lacks_base { base.clone() } else { changed.clone() }))
     }
 
-    /// Goes on where a baseline keeps the answer at least twice as often as not, and twice at least.
+    /// Goes on where a baseline keeps the answer at least twice as often as not, and once at least.
     fn steady(&mut self, baseline: &Arm) -> Result<(), Stop> {
         let tally = self.state.tally(baseline);
         if tally.kept >= BASELINE_KEPT_MIN && tally.kept >= tally.flipped.saturating_mul(2) {

@@ -66,10 +66,49 @@ fn without(arm: &Arm, number: usize) -> bool {
 }
 
 #[test]
-fn the_culprit_at_the_top_of_the_rank_takes_six_shots() {
+fn the_culprit_at_the_top_of_the_rank_takes_five_shots_where_its_lead_is_clear_and_seven_where_all_leads_are_alike()
+ {
     let findings = search(32, |arm| without(arm, 0));
     assert_eq!(convicted(&findings), [(0, VerdictKind::Necessary)]);
-    assert_eq!((findings.shots, findings.ended, findings.sufficient), (6, Ended::Complete, vec![0]));
+    assert_eq!((findings.shots, findings.ended, findings.sufficient), (7, Ended::Complete, vec![0]));
+
+    let mut clear = suspects(32);
+    clear[0].lead = 6.0;
+    let world = World { flips: |arm: &Arm| without(arm, 0), noise: 0.0, seed: 1 };
+    let findings = search_with(clear, Settings::default(), world);
+    assert_eq!(convicted(&findings), [(0, VerdictKind::Necessary)]);
+    assert_eq!((findings.shots, findings.sufficient), (5, vec![0]));
+}
+
+#[test]
+fn what_right_convictions_have_spent_of_the_error_is_there_for_the_next() {
+    // Two that are needed: where each conviction kept its share, the second would need more shots than the first.
+    let findings = search(32, |arm| without(arm, 3) || without(arm, 9));
+    assert_eq!(findings.verdicts.iter().filter(|v| v.kind.is_conviction()).count(), 2);
+    assert!(findings.alpha_left > 0.0 && findings.alpha_left <= findings.alpha, "{}", findings.alpha_left);
+    let shots = |verdict: &Verdict| verdict.changed.shots();
+    assert!(shots(&findings.verdicts[0]).abs_diff(shots(&findings.verdicts[1])) <= 1, "{findings:?}");
+
+    let nothing = search(32, |_| false);
+    assert!(nothing.alpha_left > 0.0 && nothing.alpha_left <= nothing.alpha);
+}
+
+#[test]
+fn the_error_holds_where_right_convictions_come_first() {
+    const RUNS: u32 = 300;
+    let mut wrong = 0;
+    for run in 0..RUNS {
+        let world = World {
+            flips: |arm: &Arm| without(arm, 0) || without(arm, 2) || without(arm, 5),
+            noise: 0.25,
+            seed: u64::from(run) << 20,
+        };
+        let budget = Cost { model_calls: 400, microdollars: u64::MAX };
+        let findings = search_with(suspects(24), Settings { budget, ..Settings::default() }, world);
+        let is_wrong = |(number, _): &(usize, VerdictKind)| ![0, 2, 5].contains(number);
+        wrong += u32::from(convicted(&findings).iter().any(is_wrong));
+    }
+    assert!(at_most(wrong, RUNS) <= 0.05, "{wrong} of {RUNS}");
 }
 
 #[test]
@@ -283,7 +322,7 @@ fn a_cause_behind_earlier_replies_is_found_by_forks_at_the_first_call_that_saw_i
     assert_eq!(convicted(&findings), [(9, VerdictKind::Necessary)]);
     let arm = findings.verdicts.first().and_then(|verdict| verdict.arm.clone());
     assert_eq!(arm, Some(Arm { from_call: 1, without: vec![9], with: vec![] }));
-    assert!(findings.baselines.iter().any(|(from_call, tally)| *from_call == 1 && tally.kept >= 2));
+    assert!(findings.baselines.iter().any(|(from_call, tally)| *from_call == 1 && tally.kept >= 1));
 }
 
 #[test]
@@ -353,12 +392,12 @@ fn settings_out_of_range_are_refused() {
 fn an_estimate_is_within_the_budget() {
     let settings = Settings::default();
     let near = estimate(&suspects(32), 9, &settings, 1000);
-    assert_eq!(near.least, Cost { model_calls: 6, microdollars: 6000 });
+    assert_eq!(near.least, Cost { model_calls: 5, microdollars: 5000 });
     assert!(
         near.least.model_calls < near.likely.model_calls && near.likely.model_calls < near.most.model_calls
     );
     let whole = estimate(&suspects(32), 9, &Settings { reach: Reach::Whole, ..settings }, 1000);
-    assert_eq!(whole.least.model_calls, 60);
+    assert_eq!(whole.least.model_calls, 50);
     assert!(whole.likely.model_calls <= whole.most.model_calls);
 }
 

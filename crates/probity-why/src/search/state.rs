@@ -28,9 +28,13 @@ pub(super) struct State {
 /// One comparison that may convict.
 #[derive(Debug)]
 struct Trial {
-    /// How many convictions were tried before. The trials of one group have one number: the group is convicted only where
-    /// all of them hold, so wrongly only where one wrong one does, and they share one share of the error.
+    /// The trials of one group have one number: the group is convicted only where all of them hold, so wrongly only where one
+    /// wrong one does, and they share one share of the error.
     number: usize,
+    /// The part of the error that its number may spend. Fixed when it was opened.
+    share: f64,
+    /// Whether it was part of a conviction.
+    is_convicted: bool,
     base: Arm,
     changed: Arm,
     // INVARIANT: taken when the trial was opened. What came before chose the suspect and is no evidence against it; a
@@ -103,6 +107,7 @@ impl State {
     /// Opens the trials that must all hold for one conviction, those that are not open yet.
     pub(super) fn open(&mut self, arms: &[(Arm, Arm)]) {
         let number = self.trials.last().map_or(0, |trial| trial.number + 1);
+        let share = share(self.unconvicted().len());
         for (base, changed) in arms {
             if self.trials.iter().any(|trial| trial.base == *base && trial.changed == *changed) {
                 continue;
@@ -110,8 +115,40 @@ impl State {
             let base_before = if base.is_baseline() { Tally::default() } else { self.tally(base) };
             let changed_before = self.tally(changed);
             let (base, changed) = (base.clone(), changed.clone());
-            self.trials.push(Trial { number, base, changed, base_before, changed_before, held: None });
+            self.trials.push(Trial {
+                number,
+                share,
+                is_convicted: false,
+                base,
+                changed,
+                base_before,
+                changed_before,
+                held: None,
+            });
         }
+    }
+
+    /// Convicts what these trials were opened for; all of them have held.
+    pub(super) fn convict(&mut self, found: Found, arms: &[(Arm, Arm)]) {
+        for trial in &mut self.trials {
+            trial.is_convicted |=
+                arms.iter().any(|(base, changed)| trial.base == *base && trial.changed == *changed);
+        }
+        self.convicted.push(found);
+    }
+
+    /// What the convictions that were tried and have not come about leave of the error.
+    pub(super) fn alpha_left(&self) -> f64 {
+        self.settings.alpha * (1.0 - self.unconvicted().values().sum::<f64>()).max(0.0)
+    }
+
+    /// The shares of the convictions that were tried and have not come about, by number.
+    //
+    // INVARIANT: only these count against the error. Take the first wrong conviction: all before it were right, so every
+    // wrong try before it is one of these, and no two of those have the same share.
+    fn unconvicted(&self) -> BTreeMap<usize, f64> {
+        let open = self.trials.iter().filter(|trial| !trial.is_convicted);
+        open.map(|trial| (trial.number, trial.share)).collect()
     }
 
     /// How the trial between two arms stands; `None` where it was never opened.
@@ -141,7 +178,7 @@ impl State {
         let trial = self.trials.get(number)?;
         let (base, changed) = self.fresh(trial);
         let evidence = evidence(&base, &changed, trial.noise_max(&self.settings));
-        (evidence * share(trial.number) * self.settings.alpha >= 1.0).then_some(evidence)
+        (evidence * trial.share * self.settings.alpha >= 1.0).then_some(evidence)
     }
 
     fn fresh(&self, trial: &Trial) -> (Tally, Tally) {

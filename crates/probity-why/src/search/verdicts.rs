@@ -60,6 +60,7 @@ pub(super) fn findings(state: &State, progress: &Progress, ended: Ended) -> Find
         spent: state.spent,
         shots: state.shots,
         alpha: state.settings.alpha,
+        alpha_left: state.alpha_left(),
     }
 }
 
