@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 /// A SHA-256 digest over a domain label and one or more byte strings.
@@ -10,9 +11,15 @@ use sha2::{Digest as _, Sha256};
 /// Preimages are injective: the label and every part go in with their length before them, so no two different lists of
 /// parts share a preimage, and a digest made for one purpose never equals one made for another. The one exception is
 /// [`Digest::of_content`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Digest([u8; 32]);
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_hex(&self.0, serializer)
+    }
+}
 
 impl Digest {
     /// The digest of `parts` under `domain`, for example `probity.call.v1`.
@@ -65,12 +72,26 @@ pub struct DigestError;
 
 /// Writes 32 bytes as 64 lower-case hexadecimal digits, all at once: digests are named at every step of a run.
 pub(crate) fn write_hex(bytes: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(hex_text(&hex(bytes)).ok_or(fmt::Error)?)
+}
+
+/// Writes 32 bytes as a text of 64 digits without allocating: a record names a text in nearly every line.
+pub(crate) fn serialize_hex<S: Serializer>(bytes: &[u8; 32], serializer: S) -> Result<S::Ok, S::Error> {
+    let digits = hex(bytes);
+    serializer.serialize_str(hex_text(&digits).ok_or_else(|| S::Error::custom("a digest has no digits"))?)
+}
+
+fn hex_text(digits: &[u8; 64]) -> Option<&str> {
+    std::str::from_utf8(digits).ok()
+}
+
+fn hex(bytes: &[u8; 32]) -> [u8; 64] {
     let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) };
     let mut digits = [0_u8; 64];
     for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
         *pair = [digit(byte >> 4), digit(byte & 15)];
     }
-    f.write_str(std::str::from_utf8(&digits).map_err(|_| fmt::Error)?)
+    digits
 }
 
 pub(crate) fn from_hex(text: &str) -> Result<[u8; 32], DigestError> {

@@ -8,10 +8,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::digest::{Digest, DigestError, from_hex, write_hex};
+use crate::digest::{Digest, DigestError, from_hex, serialize_hex, write_hex};
 use crate::gate::{ArgumentSource, Denial, Opinion, Said, Seat};
 use crate::ids::{CallId, ItemId, ModelCallId, ModelName, PolicyName, PrincipalId, RunId};
 use crate::intercept::{Intercepted, MessageDenied};
@@ -83,9 +83,15 @@ pub enum ContentSetting {
 }
 
 /// The BLAKE3 digest of a text.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct PartId([u8; 32]);
+
+impl Serialize for PartId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_hex(&self.0, serializer)
+    }
+}
 
 impl PartId {
     /// The id of a text.
