@@ -9,12 +9,12 @@ mod trace_tools;
 
 pub use confirm::{
     CHAIN_STEPS_MAX, Candidate, ChainStep, Confirm, ConfirmChain, ConfirmError, Confirmed, MODEL_TIMEOUT,
-    candidates, candidates_with_replies, play,
+    SENTENCES_MAX, candidates, candidates_with_replies, candidates_within, play,
 };
 
 pub use fork::{
     Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, Recorded,
-    TURNS_BEYOND_MAX, Target, stand_in, text_of, words_of,
+    TURNS_BEYOND_MAX, Target, Unjudged, stand_in, text_of, words_of,
 };
 
 pub use queries::{

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use probity_contract::{CallId, ContentSetting, ItemId};
+use regex::Regex;
 
+use crate::command::why::pattern;
 use crate::exit::CODES_HELP;
 
 /// Runs agent tasks in which every action is judged before it runs, every word is checked before it leaves, and every
@@ -355,6 +357,15 @@ pub(crate) struct WhyArgs {
     /// With --confirm: the model that answers in forks [default: that of the run]
     #[arg(long, value_name = "PROVIDER/NAME", requires = "confirm")]
     pub(crate) model: Option<String>,
+    /// With --confirm: also test the sentences of each item that is confirmed
+    #[arg(long, requires = "confirm")]
+    pub(crate) sentences: bool,
+    /// With --confirm: a reply counts as the recorded one where this pattern matches its text
+    #[arg(long, value_name = "REGEX", requires = "confirm", conflicts_with = "kept_if_command", value_parser = pattern)]
+    pub(crate) kept_if: Option<Regex>,
+    /// With --confirm: ask this program; it reads the reply and exits with 0 (the same) or 1 (another)
+    #[arg(long, value_name = "PROGRAM", requires = "confirm")]
+    pub(crate) kept_if_command: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) page: PageArgs,
 }

@@ -1,15 +1,23 @@
 //! Who may be to blame, and in which order they are tried. Leads only.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use probity_contract::{Content, Item, ItemId};
 use probity_trace::{Atom, CopyIndex, CopySource};
+use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::fork::{Asked, ForkChange, ForkError, Recorded, Target, text_of};
 use crate::search::{Change, Features, Suspect, SuspectKind, rank};
 
 /// The chance of an accident up to which the values that an asked one was computed from count as its holders.
 const COMPUTED_CHANCE_MAX: f64 = 0.05;
+
+/// Sentences of one item that are suspects of their own.
+pub const SENTENCES_MAX: usize = 256;
+
+/// A line of so many characters that ends without an end of a sentence was wrapped; a shorter one is a line of its own.
+const WRAPPED_CHARS_MIN: usize = 60;
 
 /// The shortest word that says what a text is about; figures always do.
 const WORD_CHARS_MIN: usize = 4;
@@ -41,8 +49,9 @@ pub fn candidates(
     among(recorded, asked, atoms, false)
 }
 
-/// The same with the model's own replies among the suspects, as [`ConfirmChain`](crate::ConfirmChain) asks: what acted earlier acts
-/// through one of them, so at the call that was asked about nothing is missed.
+/// The same with the model's own replies and the definitions of its tools among the suspects, as
+/// [`ConfirmChain`](crate::ConfirmChain) asks: what acted earlier acts through a reply, so at the call that was asked about nothing is
+/// missed.
 ///
 /// # Errors
 /// When the window of the call is not known whole.
@@ -51,7 +60,98 @@ pub fn candidates_with_replies(
     asked: &Asked,
     atoms: &[Atom],
 ) -> Result<Vec<Candidate>, ForkError> {
-    among(recorded, asked, atoms, true)
+    let mut all = among(recorded, asked, atoms, true)?;
+    let place = asked.place();
+    let tools = recorded.settings(place).map(|(tools, _, _)| tools);
+    for tool in tools.iter().flat_map(|tools| tools.iter()) {
+        let features = Features {
+            copied: 0.0,
+            alike: 0.0,
+            distance: 0,
+            kind: SuspectKind::ToolDefinition,
+            recency: 0.0,
+        };
+        let change = ForkChange::StandIn(Target::Tool(tool.name.clone()));
+        all.push(candidate(change, Change::Neutralise, place, features));
+    }
+    Ok(all)
+}
+
+/// The sentences of an item that the asked call saw, each as a suspect of its own.
+///
+/// None where the item is one sentence, or a JSON value: with words out of its middle it would be none any more. What comes behind
+/// the first [`SENTENCES_MAX`] is one suspect more.
+///
+/// # Errors
+/// When the text of the item is not known.
+pub fn candidates_within(
+    recorded: &Recorded<'_>,
+    asked: &Asked,
+    atoms: &[Atom],
+    item: ItemId,
+) -> Result<Vec<Candidate>, ForkError> {
+    let text = text_of(recorded.item(item).ok_or(ForkError::TextNotKept(item))?);
+    let ranges = sentences(&text);
+    if ranges.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let texts: Vec<String> =
+        ranges.iter().filter_map(|range| text.get(range.clone())).map(str::to_owned).collect();
+    let words = recorded.reply(asked.place()).map(|reply| reply.flat_text()).unwrap_or_default();
+    let (copied, alike) = (copied(&texts, atoms), alike(&texts, &words));
+    let count = ranges.len().max(2) as f64 - 1.0;
+    let all = ranges.into_iter().enumerate().zip(copied).zip(alike);
+    let made = all.map(|(((at, range), copied), alike)| {
+        let recency = at as f64 / count;
+        let features = Features { copied, alike, distance: 0, kind: SuspectKind::Context, recency };
+        let target = Target::Passage { item, start: range.start, end: range.end };
+        candidate(ForkChange::StandIn(target), Change::Neutralise, asked.place(), features)
+    });
+    Ok(made.collect())
+}
+
+fn candidate(change: ForkChange, what: Change, first_seen: usize, features: Features) -> Candidate {
+    let first_seen = u32::try_from(first_seen).unwrap_or(u32::MAX);
+    Candidate { change, suspect: Suspect { change: what, first_seen, lead: rank(&features) }, features }
+}
+
+/// The same text, byte by byte, with a space for each line break that only wraps a long line.
+fn unwrapped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match line.strip_suffix('\n').filter(|itself| itself.chars().count() >= WRAPPED_CHARS_MIN) {
+            Some(itself) => {
+                out.push_str(itself);
+                out.push(' ');
+            }
+            None => out.push_str(line),
+        }
+    }
+    out
+}
+
+/// Where the sentences of a text stand, in bytes, without the white space around them (Unicode, annex 29).
+fn sentences(text: &str) -> Vec<Range<usize>> {
+    if text.trim_start().starts_with(['{', '[']) {
+        return Vec::new();
+    }
+    let unwrapped = unwrapped(text);
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for (start, sentence) in unwrapped.split_sentence_bound_indices() {
+        let itself = sentence.trim();
+        if itself.is_empty() {
+            continue;
+        }
+        let start = start + (sentence.len() - sentence.trim_start().len());
+        let range = start..start + itself.len();
+        let is_full = ranges.len() > SENTENCES_MAX;
+        match ranges.last_mut() {
+            // What holds no word belongs to the sentence before it.
+            Some(last) if is_full || !itself.chars().any(char::is_alphanumeric) => last.end = range.end,
+            _ => ranges.push(range),
+        }
+    }
+    ranges
 }
 
 fn among(
@@ -101,8 +201,7 @@ fn among(
             (ForkChange::Restore(item.id), Change::Restore)
         };
         let first_seen = recorded.first_seen(item.id).filter(|_| was_sent).unwrap_or(place);
-        let first_seen = u32::try_from(first_seen).unwrap_or(u32::MAX);
-        Candidate { change, suspect: Suspect { change: what, first_seen, lead: rank(&features) }, features }
+        candidate(change, what, first_seen, features)
     });
     Ok(made.collect())
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use probity_contract::{Cancel, Model};
+use probity_contract::{Cancel, ItemId, Model};
 use probity_trace::Atom;
 
-use super::candidates::{Candidate, candidates_with_replies};
+use super::candidates::{Candidate, candidates_with_replies, candidates_within};
 use super::shots::{Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT};
 use crate::fork::{Asked, ForkChange, Kept, Recorded, Target};
 use crate::search::{Arm, Cost, Reach, Settings, Shot};
@@ -35,6 +35,8 @@ pub struct ConfirmChain<'r> {
     pub timeout: Duration,
     /// Ends the search: nothing more is asked.
     pub cancel: Cancel,
+    /// Whether the sentences of an item that the first search convicted are searched in turn.
+    pub sentences: bool,
 }
 
 /// One search of a chain.
@@ -44,6 +46,8 @@ pub struct ChainStep {
     pub asked: Asked,
     /// When that counted as the same.
     pub kept: Kept,
+    /// The item whose sentences it was about; `None` where it was about whole items.
+    pub within: Option<ItemId>,
     /// Who could be to blame.
     pub candidates: Vec<Candidate>,
     /// What was found; the numbers are those of `candidates`.
@@ -61,7 +65,7 @@ impl<'r> ConfirmChain<'r> {
         atoms: Vec<Atom>,
     ) -> Self {
         let (settings, timeout, cancel) = (Settings::default(), MODEL_TIMEOUT, Cancel::new());
-        Self { recorded, model, asked, kept, atoms, settings, timeout, cancel }
+        Self { recorded, model, asked, kept, atoms, settings, timeout, cancel, sentences: false }
     }
 
     /// Searches, and goes back from call to call. The first step is about what was asked; `told` hears of every shot.
@@ -72,50 +76,85 @@ impl<'r> ConfirmChain<'r> {
     /// When the part that was asked about cannot be forked or compared with; nothing was asked then.
     pub async fn run(&self, mut told: impl FnMut(&Arm, &Shot)) -> Result<Vec<ChainStep>, ConfirmError> {
         let mut questions = vec![(self.asked.clone(), self.kept.clone())];
-        let mut steps = Vec::new();
-        let (mut alpha_left, mut spent) = (self.settings.alpha, Cost::default());
+        let mut steps: Vec<ChainStep> = Vec::new();
+        let mut left = Left { alpha: self.settings.alpha, budget: self.settings.budget };
         while let Some((asked, kept)) = questions.get(steps.len()).cloned() {
-            let is_first = steps.is_empty();
-            let budget = less(self.settings.budget, spent);
-            let settings =
-                Settings { alpha: alpha_left, budget, reach: Reach::Near, ..self.settings.clone() };
-            let candidates = match candidates_with_replies(self.recorded, &asked, &self.atoms) {
-                Ok(candidates) => candidates,
-                Err(error) if is_first => return Err(error.into()),
+            let candidates = candidates_with_replies(self.recorded, &asked, &self.atoms);
+            let step = match candidates {
+                Ok(candidates) => self.search(asked, kept, None, candidates, &mut left, &mut told).await,
+                Err(error) => Err(error.into()),
+            };
+            let step = match step {
+                Ok(step) => step,
+                Err(error @ ConfirmError::Unjudged(_)) => return Err(error),
+                Err(error) if steps.is_empty() => return Err(error),
                 Err(_) => {
                     questions.remove(steps.len());
                     continue;
                 }
             };
-            let confirm = Confirm {
-                recorded: self.recorded,
-                model: Arc::clone(&self.model),
-                asked: asked.clone(),
-                kept: kept.clone(),
-                candidates: &candidates,
-                settings,
-                timeout: self.timeout,
-                cancel: self.cancel.clone(),
-            };
-            let confirmed = match confirm.run(&mut told).await {
-                Ok(confirmed) => confirmed,
-                Err(error) if is_first => return Err(error),
-                Err(_) => {
-                    questions.remove(steps.len());
-                    continue;
-                }
-            };
-            spent = spent.plus(confirmed.findings.spent);
-            alpha_left = confirmed.findings.alpha_left;
-            for place in self.convicted_replies(&candidates, &confirmed) {
+            for place in self.convicted_replies(&step.candidates, &step.confirmed) {
                 let is_new = questions.iter().all(|(asked, _)| asked.place() != place);
                 if is_new && questions.len() < CHAIN_STEPS_MAX {
                     questions.extend(self.question(place));
                 }
             }
-            steps.push(ChainStep { asked, kept, candidates, confirmed });
+            steps.push(step);
+        }
+        if self.sentences {
+            self.search_within(&mut steps, &mut left, &mut told).await?;
         }
         Ok(steps)
+    }
+
+    /// The sentences of what the first search convicted.
+    async fn search_within(
+        &self,
+        steps: &mut Vec<ChainStep>,
+        left: &mut Left,
+        told: &mut impl FnMut(&Arm, &Shot),
+    ) -> Result<(), ConfirmError> {
+        let Some(first) = steps.first() else { return Ok(()) };
+        for item in convicted_items(&first.candidates, &first.confirmed) {
+            let candidates = candidates_within(self.recorded, &self.asked, &self.atoms, item)?;
+            if candidates.is_empty() {
+                continue;
+            }
+            let (asked, kept) = (self.asked.clone(), self.kept.clone());
+            steps.push(self.search(asked, kept, Some(item), candidates, left, told).await?);
+        }
+        Ok(())
+    }
+
+    async fn search(
+        &self,
+        asked: Asked,
+        kept: Kept,
+        within: Option<ItemId>,
+        candidates: Vec<Candidate>,
+        left: &mut Left,
+        told: &mut impl FnMut(&Arm, &Shot),
+    ) -> Result<ChainStep, ConfirmError> {
+        let settings = Settings {
+            alpha: left.alpha,
+            budget: left.budget,
+            reach: Reach::Near,
+            noise_max: self.settings.noise_max,
+        };
+        let confirm = Confirm {
+            recorded: self.recorded,
+            model: Arc::clone(&self.model),
+            asked: asked.clone(),
+            kept: kept.clone(),
+            candidates: &candidates,
+            settings,
+            timeout: self.timeout,
+            cancel: self.cancel.clone(),
+        };
+        let confirmed = confirm.run(told).await?;
+        left.budget = less(left.budget, confirmed.findings.spent);
+        left.alpha = confirmed.findings.alpha_left;
+        Ok(ChainStep { asked, kept, within, candidates, confirmed })
     }
 
     /// The places of the replies that were convicted.
@@ -124,12 +163,9 @@ impl<'r> ConfirmChain<'r> {
         candidates: &'a [Candidate],
         confirmed: &'a Confirmed,
     ) -> impl Iterator<Item = usize> + 'a {
-        let convicted = confirmed.findings.verdicts.iter().filter(|verdict| verdict.kind.is_conviction());
-        convicted.filter_map(|verdict| {
-            let change = &candidates.get(verdict.suspect)?.change;
-            let ForkChange::StandIn(Target::Item(item)) = change else { return None };
-            self.recorded.place_of_reply(*item)
-        })
+        convicted_items(candidates, confirmed)
+            .into_iter()
+            .filter_map(|item| self.recorded.place_of_reply(item))
     }
 
     /// What is asked about a reply: the same where the same holds of it already, else whether it comes out as it was.
@@ -141,6 +177,23 @@ impl<'r> ConfirmChain<'r> {
         let kept = Kept::reply(self.recorded, place).ok()?;
         Some((asked, kept))
     }
+}
+
+/// What the searches that come have left.
+struct Left {
+    alpha: f64,
+    budget: Cost,
+}
+
+/// The whole items that were convicted.
+fn convicted_items(candidates: &[Candidate], confirmed: &Confirmed) -> Vec<ItemId> {
+    let convicted = confirmed.findings.verdicts.iter().filter(|verdict| verdict.kind.is_conviction());
+    let items = convicted.filter_map(|verdict| {
+        let change = &candidates.get(verdict.suspect)?.change;
+        let ForkChange::StandIn(Target::Item(item)) = change else { return None };
+        Some(*item)
+    });
+    items.collect()
 }
 
 /// What is left of a budget.

@@ -5,7 +5,7 @@ mod chain;
 mod once;
 mod shots;
 
-pub use candidates::{Candidate, candidates, candidates_with_replies};
+pub use candidates::{Candidate, SENTENCES_MAX, candidates, candidates_with_replies, candidates_within};
 pub use chain::{CHAIN_STEPS_MAX, ChainStep, ConfirmChain};
 pub use once::play;
 pub use shots::{Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT};

@@ -12,7 +12,9 @@ use probity_contract::{
 };
 
 use super::candidates::Candidate;
-use crate::fork::{Asked, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Kept, KeptError, Recorded};
+use crate::fork::{
+    Asked, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Kept, KeptError, Recorded, Unjudged,
+};
 use crate::search::{Arm, Cost, Findings, Next, Outcome, Search, SearchError, Settings, Shot, Suspect};
 
 /// How long one model call of a fork may take unless told otherwise.
@@ -63,6 +65,9 @@ pub enum ConfirmError {
     /// The recorded part cannot be compared with.
     #[error(transparent)]
     Kept(#[from] KeptError),
+    /// Whether a reply is as it was could not be told.
+    #[error(transparent)]
+    Unjudged(#[from] Unjudged),
     /// The search cannot begin.
     #[error(transparent)]
     Search(#[from] SearchError),
@@ -74,7 +79,7 @@ impl Confirm<'_> {
     /// Needs a tokio runtime with time. No tool runs, whatever the model proposes.
     ///
     /// # Errors
-    /// When the run cannot be forked or compared with; nothing was asked then.
+    /// When the run cannot be forked or compared with; nothing was asked then. When a judge cannot tell.
     pub async fn run(&self, mut told: impl FnMut(&Arm, &Shot)) -> Result<Confirmed, ConfirmError> {
         self.kept.check(self.recorded, &self.asked)?;
         // The window of the call in question must be whole; which earlier ones are is found when they are needed.
@@ -99,7 +104,7 @@ impl Confirm<'_> {
     }
 
     /// Runs one arm once.
-    async fn shoot(&self, arm: &Arm, notes: &mut Notes) -> Result<Shot, ForkError> {
+    async fn shoot(&self, arm: &Arm, notes: &mut Notes) -> Result<Shot, ConfirmError> {
         let changes: Vec<ForkChange> = arm
             .without
             .iter()
@@ -130,6 +135,9 @@ impl Confirm<'_> {
                     notes.diverged_at = Some((tool, arguments));
                     break Outcome::Diverged;
                 }
+                // Who stops the search stops the judge; what was known by then is told.
+                ForkStep::Done(ForkEnd::Unjudged(_)) if self.cancel.is_fired() => break Outcome::Failed,
+                ForkStep::Done(ForkEnd::Unjudged(unjudged)) => return Err(unjudged.into()),
                 ForkStep::Done(ForkEnd::Failed(_) | ForkEnd::TurnsOver) => break Outcome::Failed,
             }
         };

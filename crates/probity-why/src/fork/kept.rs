@@ -30,8 +30,13 @@ impl Asked {
     }
 }
 
-/// A program of the deployment that says whether a reply's text is as it was.
-pub type Judge = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+/// A program of the deployment that says whether a reply's text is as it was; an error where it cannot tell.
+pub type Judge = Arc<dyn Fn(&str) -> Result<bool, Unjudged> + Send + Sync>;
+
+/// A judge could not tell.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("ask whether a reply is as it was: {0}")]
+pub struct Unjudged(pub String);
 
 /// When the part asked about counts as the same.
 #[derive(Clone)]
@@ -84,6 +89,9 @@ pub enum KeptError {
     /// There is no such call.
     #[error("compare forks: the record does not hold the call that was asked about")]
     NoCall,
+    /// The judge could not tell.
+    #[error(transparent)]
+    Unjudged(#[from] Unjudged),
 }
 
 impl Kept {
@@ -135,18 +143,21 @@ impl Kept {
     /// When it is not, or is not there.
     pub fn check(&self, recorded: &Recorded<'_>, asked: &Asked) -> Result<(), KeptError> {
         let reply = recorded.reply(asked.place()).ok_or(KeptError::NoReply)?;
-        if self.holds_of(reply) { Ok(()) } else { Err(KeptError::NotSo(self.name())) }
+        if self.holds_of(reply)? { Ok(()) } else { Err(KeptError::NotSo(self.name())) }
     }
 
     /// Whether a reply of the record is so.
-    fn holds_of(&self, reply: &Item) -> bool {
-        matches!(&reply.content, Content::Reply(parts) if self.holds(parts))
+    fn holds_of(&self, reply: &Item) -> Result<bool, Unjudged> {
+        let Content::Reply(parts) = &reply.content else { return Ok(false) };
+        self.holds(parts)
     }
 
     /// Whether it holds of a reply.
-    #[must_use]
-    pub fn holds(&self, parts: &[ReplyPart]) -> bool {
-        match self {
+    ///
+    /// # Errors
+    /// When a judge is asked and cannot tell.
+    pub fn holds(&self, parts: &[ReplyPart]) -> Result<bool, Unjudged> {
+        Ok(match self {
             Self::Words(words) => are_same_words(words, &words_of(parts)),
             Self::Reply { words, calls } => {
                 are_same_words(words, &words_of(parts))
@@ -167,8 +178,8 @@ impl Kept {
                 call.name == *tool && arguments.is_ok_and(|it| it.pointer(pointer) == Some(value))
             }),
             Self::Matches(pattern) => pattern.is_match(&words_of(parts)),
-            Self::Judged(judge) => judge(&words_of(parts)),
-        }
+            Self::Judged(judge) => return judge(&words_of(parts)),
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use probity_contract::{
 
 use super::ForkError;
 use super::changes::{Change, Changes};
-use super::kept::{Asked, Kept};
+use super::kept::{Asked, Kept, Unjudged};
 use super::recorded::{CallKey, Recorded};
 
 /// Calls to the model that a fork makes beyond those that the run made itself.
@@ -70,6 +70,8 @@ pub enum ForkEnd {
     },
     /// The model did not answer.
     Failed(ModelErrorClass),
+    /// Whether the part is as it was could not be told.
+    Unjudged(Unjudged),
     /// It went on and on.
     TurnsOver,
 }
@@ -141,7 +143,10 @@ impl<'r> Fork<'r> {
         };
         self.turns += 1;
         self.last_reply.clone_from(&reply.parts);
-        let is_kept = self.kept.holds(&reply.parts);
+        let is_kept = match self.kept.holds(&reply.parts) {
+            Ok(is_kept) => is_kept,
+            Err(unjudged) => return self.end(ForkEnd::Unjudged(unjudged)),
+        };
         let calls: Vec<ProposedCall> = reply.parts.iter().filter_map(call_of).cloned().collect();
         if self.is_told(is_kept, calls.is_empty()) {
             return self.end(ForkEnd::Came { is_kept });

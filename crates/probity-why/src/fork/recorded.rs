@@ -304,7 +304,7 @@ impl<'r> Recorded<'r> {
     }
 
     /// What a model call was asked with beside its window; `None` where there was no such call.
-    pub(super) fn settings(&self, place: usize) -> Option<CallSettings> {
+    pub(crate) fn settings(&self, place: usize) -> Option<CallSettings> {
         self.calls_made.get(place).map(|made| self.settings_of(made))
     }
 

@@ -73,7 +73,7 @@ async fn why(cli: &Cli, run: &RunId, screen: &Arc<Screen>) -> Result<(), Fatal> 
     let graph = Graph::of(&[&record]);
     let report = Why::of(&graph, &probity_why::Asking::Text(LIMIT.to_owned()));
     let report = report.map_err(|error| Fatal::of(Code::Failed, &error))?;
-    let plan = Plan { model: model()?, alpha: 0.05, budget: None, pointer: None };
+    let plan = Plan::with(model()?);
     let tested = confirm(&record, &report, &plan, Cancel::new(), screen).await?;
     tell(&shown(&graph, &report, Some(&tested)), false, screen);
     Ok(())

@@ -154,6 +154,7 @@ const fn ended(end: &ForkEnd) -> &'static str {
         ForkEnd::Came { is_kept: false } => "the answer is another one",
         ForkEnd::Diverged { .. } => "diverged",
         ForkEnd::Failed(_) => "no answer",
+        ForkEnd::Unjudged(_) => "it could not be told",
         ForkEnd::TurnsOver => "it went on without an answer",
     }
 }

@@ -1,6 +1,7 @@
 //! `probity why`: where an answer, or a part of a run, came from.
 
 mod confirm;
+mod judge;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use crate::interrupt;
 use crate::render::{Screen, confirmed_lines, why_lines};
 use crate::why::{ShownConfirmed, ShownWhy};
 pub(crate) use confirm::{Plan, Tested, confirm, fork_failed, model_of};
+pub(crate) use judge::pattern;
 
 /// Tasks that were started by calls whose records are read beside that of the run.
 const CHILDREN_MAX: usize = 64;
@@ -53,7 +55,7 @@ pub(crate) fn tell(shown: &ShownWhy<SamePrincipal>, json: bool, screen: &Screen)
         return;
     }
     why_lines(shown).iter().for_each(|line| screen.out(line));
-    if let Some(confirmed) = &shown.confirmed {
+    for confirmed in shown.confirmed.iter().chain(&shown.confirmed_further) {
         screen.out(&Egress::fixed(""));
         confirmed_lines(confirmed).iter().for_each(|line| screen.out(line));
     }
@@ -62,10 +64,9 @@ pub(crate) fn tell(shown: &ShownWhy<SamePrincipal>, json: bool, screen: &Screen)
 /// A report with what its test came to.
 pub(crate) fn shown<T: Tier>(graph: &Graph<'_>, why: &Why, tested: Option<&Tested>) -> ShownWhy<T> {
     let mut shown = ShownWhy::of(graph, why);
-    shown.confirmed = tested.map(|tested| {
-        let Tested { confirmed, candidates, kept, model, alpha } = tested;
-        ShownConfirmed::of(graph, confirmed, candidates, kept, model, *alpha)
-    });
+    if let Some(Tested { steps, model, alpha }) = tested {
+        shown.tell_tested(steps.iter().map(|step| ShownConfirmed::of(graph, step, model, *alpha)).collect());
+    }
     shown
 }
 

@@ -41,6 +41,13 @@ impl<T: Tier> Board<T> {
         for chain in why.chains.iter().take(CHAINS_MAX) {
             board.add(chain);
         }
+        for verdict in why.convictions() {
+            let drawn = why.chains.iter().take(CHAINS_MAX).find(|chain| chain.id == verdict.id).map(source);
+            let label = drawn.unwrap_or_else(|| labelled(&verdict.id, &verdict.what));
+            if let (Some(asked), Some(convicted)) = (board.spot(0, why.id.clone()), board.spot(2, label)) {
+                board.edge(asked, convicted, "tested");
+            }
+        }
         board
     }
 
@@ -91,7 +98,11 @@ impl<T: Tier> Board<T> {
 }
 
 fn source<T: Tier>(chain: &ShownChain<T>) -> Egress<T> {
-    Words::new().passed(&chain.id).text(" ").passed(&chain.what).done()
+    labelled(&chain.id, &chain.what)
+}
+
+fn labelled<T: Tier>(id: &Egress<T>, what: &Egress<T>) -> Egress<T> {
+    Words::new().passed(id).text(" ").passed(what).done()
 }
 
 const fn middle(row: usize) -> usize {

@@ -41,12 +41,10 @@ pub(crate) fn why_page<T: Tier>(why: &ShownWhy<T>) -> String {
     }
     why.atoms.iter().for_each(|one| atom(&mut page, one));
     page.markup("</section>\n<section id=\"chains\" aria-labelledby=\"h-chains\">\n<h2 id=\"h-chains\">How the sources reached it</h2>\n<ol>\n");
-    why.chains.iter().for_each(|one| chain(&mut page, one));
+    why.chains.iter().for_each(|one| chain(&mut page, why, one));
     page.markup("</ol>\n</section>\n");
     leads(&mut page, why);
-    if let Some(confirmed) = &why.confirmed {
-        tested(&mut page, confirmed);
-    }
+    tested(&mut page, why);
     page.markup("<section id=\"windows\" aria-labelledby=\"h-windows\">\n<h2 id=\"h-windows\">What each model call was sent</h2>\n");
     page.markup("<p>Hatched: untrusted, anybody may have written it.</p>\n");
     windows(&mut page, &why.windows);
@@ -65,9 +63,17 @@ const fn class(mark: Mark) -> &'static str {
     }
 }
 
-/// What a test of suspects came to.
-fn tested<T: Tier>(page: &mut Page<T>, confirmed: &ShownConfirmed<T>) {
-    page.markup("<section id=\"tested\" aria-labelledby=\"h-tested\">\n<h2 id=\"h-tested\">Tested by counterfactuals</h2>\n<p>Forks of the run with ");
+/// What tests of suspects came to.
+fn tested<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>) {
+    let Some(first) = &why.confirmed else { return };
+    page.markup("<section id=\"tested\" aria-labelledby=\"h-tested\">\n<h2 id=\"h-tested\">Tested by counterfactuals</h2>\n");
+    test(page, first);
+    why.confirmed_further.iter().for_each(|one| test(page, one));
+    page.markup("</section>\n");
+}
+
+fn test<T: Tier>(page: &mut Page<T>, confirmed: &ShownConfirmed<T>) {
+    page.markup("<h3>").text(&confirmed.about).markup("</h3>\n<p>Forks of the run with ");
     page.text(&confirmed.model).markup(", compared by ").markup(confirmed.compared_by);
     page.markup(if confirmed.is_exact { "." } else { " (<strong>fuzzy</strong>)." });
     let words = Words::new().text(" ").number(confirmed.shots.into()).text(" forks, ");
@@ -94,7 +100,7 @@ fn tested<T: Tier>(page: &mut Page<T>, confirmed: &ShownConfirmed<T>) {
         }
         page.markup("</td></tr>\n");
     }
-    page.markup("</tbody></table>\n</section>\n");
+    page.markup("</tbody></table>\n");
 }
 
 fn text<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>) {
@@ -114,7 +120,8 @@ fn text<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>) {
         };
         page.text(&egress_text(before)).markup("<mark class=\"").markup(class(atom.mark)).markup("\">");
         page.text(&egress_text(itself)).markup("<a href=\"#atom-").number(atom.number).markup("\" title=\"");
-        page.markup(atom.mark.words()).markup("\">").text(&egress_text(atom.mark.sign())).number(atom.number);
+        page.markup(atom.mark.words()).markup(if atom.is_confirmed { ", confirmed cause\">" } else { "\">" });
+        page.text(&egress_text(&atom.signs())).number(atom.number);
         page.markup("</a></mark>");
         at = range.end;
     }
@@ -133,13 +140,10 @@ fn text<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>) {
 
 fn atom<T: Tier>(page: &mut Page<T>, atom: &ShownAtom<T>) {
     page.markup("<details id=\"atom-").number(atom.number).markup("\"><summary>");
-    page.text(&egress_text(atom.mark.sign()))
-        .number(atom.number)
-        .markup(" ")
-        .markup(atom.kind)
-        .markup(" <b>");
+    page.text(&egress_text(&atom.signs())).number(atom.number).markup(" ").markup(atom.kind).markup(" <b>");
     page.text(&atom.text).markup("</b>").markup(if atom.unit.is_some() { " " } else { "" });
     page.markup(atom.unit.unwrap_or_default()).markup(": ").markup(atom.mark.words());
+    page.markup(if atom.is_confirmed { ", a confirmed cause" } else { "" });
     if let Some(operation) = atom.operation {
         page.markup(", ").markup(operation);
     }
@@ -174,7 +178,7 @@ fn atom<T: Tier>(page: &mut Page<T>, atom: &ShownAtom<T>) {
     page.markup("</details>\n");
 }
 
-fn chain<T: Tier>(page: &mut Page<T>, chain: &ShownChain<T>) {
+fn chain<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>, chain: &ShownChain<T>) {
     page.markup("<li><b>").text(&chain.id).markup("</b> ").text(&chain.what);
     if let Some(integrity) = chain.integrity {
         page.markup(", ").text(&egress_text(&integrity.to_string()));
@@ -190,6 +194,9 @@ fn chain<T: Tier>(page: &mut Page<T>, chain: &ShownChain<T>) {
             page.markup(" ← (").markup(link.edge).markup(") ");
         }
         page.text(&link.id).markup(" ").markup(link.what);
+    }
+    for verdict in why.convictions().filter(|verdict| verdict.id == chain.id) {
+        page.markup(" ← (tested) <strong>! ").markup(verdict.verdict).markup("</strong>");
     }
     page.markup("<ul>");
     for step in &chain.origin {
@@ -213,9 +220,11 @@ fn chain<T: Tier>(page: &mut Page<T>, chain: &ShownChain<T>) {
 
 fn leads<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>) {
     page.markup("<section id=\"leads\" aria-labelledby=\"h-leads\">\n<h2 id=\"h-leads\">Suspects</h2>\n");
-    page.markup(
-        "<p>Leads in the order in which to look at them. None is a verdict: nothing was tested.</p>\n<ol>\n",
-    );
+    page.markup("<p>Leads in the order in which to look at them. None is a verdict: ");
+    page.markup(match why.confirmed {
+        Some(_) => "those are in the <a href=\"#tested\">test</a>.</p>\n<ol>\n",
+        None => "nothing was tested.</p>\n<ol>\n",
+    });
     for lead in &why.leads {
         page.markup("<li>").text(&lead.id).markup(" ").text(&lead.what);
         if let Some(integrity) = lead.integrity {

@@ -10,8 +10,8 @@ type Passed = Egress<SamePrincipal>;
 const OTHERS_MAX: usize = 8;
 
 pub(crate) fn confirmed_lines(confirmed: &ShownConfirmed<SamePrincipal>) -> Vec<Passed> {
-    let words =
-        Words::new().text("tested: forks of the run with ").passed(&confirmed.model).text(", compared by ");
+    let words = Words::new().text("tested: ").passed(&confirmed.about).text(", in forks of the run with ");
+    let words = words.passed(&confirmed.model).text(", compared by ");
     let words = words.text(confirmed.compared_by);
     let words = if confirmed.is_exact {
         words

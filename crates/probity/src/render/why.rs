@@ -65,7 +65,7 @@ fn marked(why: &ShownWhy<SamePrincipal>) -> Passed {
             continue;
         };
         marked.push_str(&plain(before));
-        marked.push_str(&format!("{OPEN}{}{} {}{CLOSE}", atom.mark.sign(), atom.number, plain(itself)));
+        marked.push_str(&format!("{OPEN}{}{} {}{CLOSE}", atom.signs(), atom.number, plain(itself)));
         at = range.end;
     }
     marked.push_str(&plain(text.get(at..).unwrap_or_default()));
@@ -98,7 +98,8 @@ fn atoms(why: &ShownWhy<SamePrincipal>, lines: &mut Vec<Passed>) {
 }
 
 fn atom_line(atom: &ShownAtom<SamePrincipal>) -> Passed {
-    let words = Words::new().text("  ").text(atom.mark.sign()).number(atom.number as u64).text(" ");
+    let signs: Passed = egress_text(&atom.signs());
+    let words = Words::new().text("  ").passed(&signs).number(atom.number as u64).text(" ");
     let text = one_line_untrusted(atom.text.as_str(), ATOM_CHARS_MAX);
     let words = words.text(atom.kind).text(" ").passed(&text);
     let words = words.text(atom.unit.map_or("", |_| " ")).text(atom.unit.unwrap_or_default()).text(": ");

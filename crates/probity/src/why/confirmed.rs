@@ -1,14 +1,24 @@
-use probity_egress::{Egress, Tier, egress_text};
+use std::ops::Range;
+
+use probity_contract::ItemId;
+use probity_egress::{Egress, Tier, Words, bounded_summary, egress_text};
 use probity_trace::{Graph, RunAt};
-use probity_why::{Candidate, Confirmed, Ended, ForkChange, Interval, Kept, Target, Verdict, VerdictKind};
+use probity_why::{
+    Asked, Candidate, ChainStep, Ended, ForkChange, Interval, Place, Target, Verdict, VerdictKind,
+};
 use serde::Serialize;
 
-use super::words;
+use super::{PassedText, words};
+
+/// Code points of a sentence that is a suspect.
+const SENTENCE_CHARS_MAX: usize = 60;
 
 /// What a test of suspects came to, as it is shown to somebody of a tier.
 #[derive(Debug, Clone, Serialize)]
 #[serde(bound = "")]
 pub(crate) struct ShownConfirmed<T: Tier> {
+    /// What the forks were asked for.
+    pub(crate) about: Egress<T>,
     /// By what a fork was compared with the record.
     pub(crate) compared_by: &'static str,
     /// Whether two answers that mean the same compare alike. Where not, the verdicts are fuzzy.
@@ -58,14 +68,8 @@ pub(crate) struct ShownArm {
 }
 
 impl<T: Tier> ShownConfirmed<T> {
-    pub(crate) fn of(
-        graph: &Graph<'_>,
-        confirmed: &Confirmed,
-        candidates: &[Candidate],
-        kept: &Kept,
-        model: &str,
-        alpha: f64,
-    ) -> Self {
+    pub(crate) fn of(graph: &Graph<'_>, step: &ChainStep, model: &str, alpha: f64) -> Self {
+        let ChainStep { asked, kept, within, candidates, confirmed } = step;
         let findings = &confirmed.findings;
         let name = |number: usize| named(graph, candidates.get(number));
         let verdict = |verdict: &Verdict| {
@@ -88,6 +92,7 @@ impl<T: Tier> ShownConfirmed<T> {
             }
         };
         Self {
+            about: about(graph, asked, *within),
             compared_by: kept.name(),
             is_exact: kept.is_exact(),
             model: words::name(model),
@@ -135,12 +140,38 @@ fn kind(kind: &VerdictKind) -> (&'static str, &[usize]) {
     }
 }
 
+/// What a search was about, in words.
+fn about<T: Tier>(graph: &Graph<'_>, asked: &Asked, within: Option<ItemId>) -> Egress<T> {
+    let call = graph.record(RunAt::FIRST).and_then(|record| record.model_calls().nth(asked.place()));
+    let call = egress_text(&call.map(|call| call.to_string()).unwrap_or_default());
+    let words = match asked {
+        Asked::Reply(_) => Words::new().text("what the model said in ").passed(&call),
+        Asked::Proposal(_) => Words::new().text("what the model proposed in ").passed(&call),
+    };
+    match within {
+        Some(item) => words.text(", by the sentences of ").passed(&egress_text(&item.to_string())).done(),
+        None => words.done(),
+    }
+}
+
+/// The beginning of a sentence of an item. The whole text is passed, and it is cut out of that.
+fn sentence<T: Tier>(graph: &Graph<'_>, run: RunAt, item: ItemId, range: Range<usize>) -> Egress<T> {
+    let text = Place::Item { run, item }.text(graph).map(|text| text.text).unwrap_or_default();
+    bounded_summary(&PassedText::of(&text).piece(&range), SENTENCE_CHARS_MAX)
+}
+
 /// What a suspect is called and what it is.
 fn named<T: Tier>(graph: &Graph<'_>, candidate: Option<&Candidate>) -> (Egress<T>, Egress<T>) {
     let run = RunAt::FIRST;
     match candidate.map(|candidate| &candidate.change) {
+        Some(ForkChange::StandIn(Target::Passage { item, start, end })) => {
+            let range = egress_text(&format!(", bytes {start}..{end}: "));
+            let words = Words::new().passed(&words::item_words(graph, run, *item)).passed(&range);
+            let sentence = sentence(graph, run, *item, *start..*end);
+            (words::id_of_item(graph, run, *item), words.passed(&sentence).done())
+        }
         Some(
-            ForkChange::StandIn(Target::Item(item) | Target::Passage { item, .. })
+            ForkChange::StandIn(Target::Item(item))
             | ForkChange::Replace(item, _)
             | ForkChange::Restore(item),
         ) => (words::id_of_item(graph, run, *item), words::item_words(graph, run, *item)),

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use probity_contract::{Body, Fact, Integrity};
@@ -10,7 +10,7 @@ use probity_why::{AskedAtom, AskedPart, AtomSource, Chain, Composition, Lead, Li
 use serde::Serialize;
 
 use super::words;
-use super::{PassedText, ShownConfirmed};
+use super::{PassedText, ShownConfirmed, ShownVerdict};
 
 /// Places of one atom that are shown; the others are counted.
 const HOLDERS_SHOWN_MAX: usize = 8;
@@ -48,6 +48,9 @@ pub(crate) struct ShownWhy<T: Tier> {
     /// What a test of suspects came to, where one was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) confirmed: Option<ShownConfirmed<T>>,
+    /// Tests that followed from it: of replies that it convicted, and of sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) confirmed_further: Vec<ShownConfirmed<T>>,
 }
 
 /// Where an atom is from, in one word.
@@ -89,6 +92,8 @@ pub(crate) struct ShownAtom<T: Tier> {
     /// Counted from 1.
     pub(crate) number: usize,
     pub(crate) mark: Mark,
+    /// Whether a test has convicted something that holds it.
+    pub(crate) is_confirmed: bool,
     pub(crate) kind: &'static str,
     pub(crate) text: Egress<T>,
     pub(crate) unit: Option<&'static str>,
@@ -214,6 +219,13 @@ pub(crate) const fn edge_words(provenance: Provenance) -> &'static str {
     }
 }
 
+impl<T: Tier> ShownAtom<T> {
+    /// The signs that tell where it is from, and whether that is a confirmed cause, without colour.
+    pub(crate) fn signs(&self) -> String {
+        format!("{}{}", if self.is_confirmed { "!" } else { "" }, self.mark.sign())
+    }
+}
+
 impl<T: Tier> ShownWhy<T> {
     pub(crate) fn of(graph: &Graph<'_>, why: &Why) -> Self {
         let mut texts = Texts { graph, passed: HashMap::new() };
@@ -260,7 +272,24 @@ impl<T: Tier> ShownWhy<T> {
                 sources_not_whole: counts.sources_not_whole,
             },
             confirmed: None,
+            confirmed_further: Vec::new(),
         }
+    }
+
+    /// Takes in what tests came to: the first is about what was asked.
+    pub(crate) fn tell_tested(&mut self, tests: Vec<ShownConfirmed<T>>) {
+        let mut tests = tests.into_iter();
+        (self.confirmed, self.confirmed_further) = (tests.next(), tests.collect());
+        let convicted: HashSet<Egress<T>> = self.convictions().map(|verdict| verdict.id.clone()).collect();
+        for atom in &mut self.atoms {
+            atom.is_confirmed = atom.holders.iter().any(|holder| convicted.contains(&holder.id));
+        }
+    }
+
+    /// Whom tests have convicted.
+    pub(crate) fn convictions(&self) -> impl Iterator<Item = &ShownVerdict<T>> {
+        let tests = self.confirmed.iter().chain(&self.confirmed_further);
+        tests.flat_map(|test| &test.verdicts).filter(|verdict| verdict.is_conviction)
     }
 }
 
@@ -299,6 +328,7 @@ fn shown_atom<T: Tier>(
     let mut shown = ShownAtom {
         number,
         mark: Mark::NoSource,
+        is_confirmed: false,
         kind: atom.kind.name(),
         text: text.piece(&atom.range),
         unit: atom.unit.map(probity_trace::Unit::name),

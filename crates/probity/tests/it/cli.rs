@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -68,6 +69,13 @@ impl Cli {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, content).unwrap();
         path
+    }
+
+    /// Writes a script below the working directory that can be run; its path.
+    pub(crate) fn program(&self, name: &str, script: &str) -> String {
+        let path = self.file(name, script);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        path.to_str().unwrap().to_owned()
     }
 
     /// The binary with these arguments, and nothing of the environment but `PATH`.

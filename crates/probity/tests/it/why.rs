@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use probity_testkit::fake_token;
 use serde_json::Value;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Done};
 use crate::snapshots::check;
 
 /// A run whose answer adds two figures of a bill, copies one, and makes one up.
@@ -276,4 +276,70 @@ fn what_the_demo_was_told_is_confirmed_and_its_run_is_played_again() {
     let page = fs::read_to_string(cli.work().join("why.html")).unwrap();
     is_sound(&page);
     assert!(page.contains("Tested by counterfactuals"));
+    assert!(page.contains("<path class=\"tested\"") && page.contains("a confirmed cause"), "{page}");
+    let untested = cli.run(&["why", "last", "--text", "5,000.00 EUR", "--html", "plain.html"]);
+    assert_eq!(untested.code, Some(0), "{untested:?}");
+    let untested = fs::read_to_string(cli.work().join("plain.html")).unwrap();
+    assert!(!untested.contains("<path class=\"tested\"") && !untested.contains("a confirmed cause"));
+}
+
+#[test]
+fn a_confirmed_cause_is_marked_within_the_text_and_told_down_to_its_sentence() {
+    let cli = Cli::new();
+    cli.run(&["demo"]);
+    let asked = ["why", "last", "--text", "5,000.00 EUR"];
+    let plain = cli.run(&asked);
+    assert!(plain.out.contains("⟦=1 5,000.00⟧"), "{plain:?}");
+    let told = cli.run(&[&asked[..], &["--confirm", "--sentences"]].concat());
+    assert!(told.out.contains("⟦!=1 5,000.00⟧"), "{told:?}");
+    let json = cli.run(&[&asked[..], &["--confirm", "--sentences", "--json"]].concat()).json();
+    assert_eq!(json["atoms"][0]["is_confirmed"], true);
+    let of_note =
+        json["confirmed_further"].as_array().unwrap().iter().find(|test| {
+            test["about"].as_str().is_some_and(|about| about.ends_with("by the sentences of i3"))
+        });
+    let verdicts = of_note.unwrap()["verdicts"].as_array().unwrap();
+    let convicted: Vec<&Value> = verdicts.iter().filter(|one| one["is_conviction"] == true).collect();
+    assert_eq!(convicted.len(), 1, "{verdicts:?}");
+    assert!(convicted[0]["what"].as_str().unwrap().contains("the limit for paym"), "{convicted:?}");
+    assert!(verdicts.len() > 4);
+}
+
+#[test]
+fn a_reply_counts_as_the_same_where_a_pattern_or_a_program_says_so() {
+    let cli = Cli::new();
+    cli.run(&["demo"]);
+    let asked = ["why", "last", "--text", "5,000.00 EUR", "--confirm", "--json"];
+    let with = |more: &[&str]| cli.run(&[&asked[..], more].concat());
+    let note = |done: &Done| {
+        let verdicts = done.json()["confirmed"]["verdicts"].clone();
+        let is_note = |one: &&Value| one["what"] == "context vendor-note";
+        verdicts.as_array().unwrap().iter().find(is_note).unwrap()["is_conviction"] == true
+    };
+    let by_pattern = with(&["--kept-if", r"5,000\.00"]);
+    assert!(note(&by_pattern), "{by_pattern:?}");
+    assert_eq!(by_pattern.json()["confirmed"]["is_exact"], true);
+    let judge = cli.program("judge", "#!/bin/sh\ngrep -q '5,000.00'\n");
+    let by_program = with(&["--kept-if-command", &judge]);
+    assert!(note(&by_program), "{by_program:?}");
+    assert_eq!(by_program.json()["confirmed"]["is_exact"], false, "a program is fuzzy");
+    // Whatever a reply is, it stays: nobody is to blame.
+    let always = cli.program("always", "#!/bin/sh\nexit 0\n");
+    assert!(!note(&with(&["--kept-if-command", &always])));
+
+    // What cannot tell is an error, and so is what does not hold of the recorded reply.
+    for (name, script, words) in [
+        ("broken", "#!/bin/sh\nexit 3\n", "ended with 3"),
+        ("killed", "#!/bin/sh\nkill -9 $$\n", "ended by a signal"),
+    ] {
+        let done = with(&["--kept-if-command", &cli.program(name, script)]);
+        assert_eq!(done.code, Some(1), "{done:?}");
+        assert!(done.err.contains(words) && !done.out.contains("is_conviction"), "{done:?}");
+    }
+    let none = with(&["--kept-if-command", "./no-such-judge"]);
+    assert!(none.code == Some(1) && none.err.contains("cannot be run"), "{none:?}");
+    let never = cli.program("never", "#!/bin/sh\nexit 1\n");
+    for more in [["--kept-if", "no such words"], ["--kept-if-command", &never], ["--kept-if", "("]] {
+        assert_eq!(with(&more).code, Some(2), "{more:?}");
+    }
 }

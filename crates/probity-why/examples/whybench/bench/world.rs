@@ -136,7 +136,7 @@ impl<'a> World<'a> {
         };
         self.spent = self.spent.plus(Cost { model_calls: 1, microdollars: 0 });
         self.shots += 1;
-        Ok(!self.kept.holds(&self.model.blur(quiet).parts))
+        Ok(!self.kept.holds(&self.model.blur(quiet).parts)?)
     }
 
     /// Whether what the family declares is so, without noise.

@@ -8,11 +8,12 @@ use probity_egress::{SamePrincipal, egress_text};
 use probity_models::RulesModel;
 use probity_trace::{Atom, Record};
 use probity_why::{
-    Asked, AskedPart, Candidate, Confirm, ConfirmError, Confirmed, Cost, ForkError, Kept, KeptError,
-    MODEL_TIMEOUT, Recorded, Settings, Why, candidates, estimate,
+    Asked, AskedPart, Candidate, ChainStep, ConfirmChain, ConfirmError, Cost, ForkError, Kept, KeptError,
+    Reach, Recorded, Settings, Unjudged, Why, candidates_with_replies, estimate,
 };
 use serde_json::Value;
 
+use super::judge::KeptIf;
 use crate::cli::{Budget, WhyArgs};
 use crate::command::demo;
 use crate::exit::{Code, Fatal};
@@ -21,9 +22,8 @@ use crate::wire;
 
 /// A test that was made, with all that is needed to tell of it.
 pub(crate) struct Tested {
-    pub(crate) confirmed: Confirmed,
-    pub(crate) candidates: Vec<Candidate>,
-    pub(crate) kept: Kept,
+    /// The first is about what was asked, the others about what it convicted.
+    pub(crate) steps: Vec<ChainStep>,
     pub(crate) model: String,
     pub(crate) alpha: f64,
 }
@@ -34,14 +34,29 @@ pub(crate) struct Plan {
     pub(crate) alpha: f64,
     pub(crate) budget: Option<Budget>,
     pub(crate) pointer: Option<String>,
+    pub(crate) kept_if: Option<KeptIf>,
+    pub(crate) sentences: bool,
 }
 
 impl Plan {
+    /// Everything as it is unless told otherwise.
+    pub(crate) fn with(model: Arc<dyn Model>) -> Self {
+        let alpha = Settings::default().alpha;
+        Self { model, alpha, budget: None, pointer: None, kept_if: None, sentences: false }
+    }
+
     /// # Errors
     /// When the model cannot be set up.
     pub(crate) fn of(record: &Record, args: &WhyArgs) -> Result<Self, Fatal> {
-        let (alpha, budget, pointer) = (args.alpha, args.budget, args.pointer.clone());
-        Ok(Self { model: model_of(record, args.model.as_deref())?, alpha, budget, pointer })
+        let program = args.kept_if_command.clone().map(KeptIf::Program);
+        Ok(Self {
+            alpha: args.alpha,
+            budget: args.budget,
+            pointer: args.pointer.clone(),
+            kept_if: args.kept_if.clone().map(KeptIf::Matches).or(program),
+            sentences: args.sentences,
+            ..Self::with(model_of(record, args.model.as_deref())?)
+        })
     }
 }
 
@@ -77,27 +92,22 @@ pub(crate) async fn confirm(
 ) -> Result<Tested, Fatal> {
     let recorded = Recorded::of(record).map_err(|error| fork_failed(&error))?;
     let asked = asked(&recorded, why)?;
-    let kept = kept(&recorded, why, plan.pointer.as_deref())?;
+    let kept = match &plan.kept_if {
+        Some(kept_if) => kept_if.kept(&cancel),
+        None => kept(&recorded, why, plan.pointer.as_deref())?,
+    };
     let atoms: Vec<Atom> = why.atoms.iter().map(|asked| asked.atom.clone()).collect();
-    let candidates = candidates(&recorded, &asked, &atoms).map_err(|error| fork_failed(&error))?;
+    let candidates =
+        candidates_with_replies(&recorded, &asked, &atoms).map_err(|error| fork_failed(&error))?;
     let settings = settings(plan);
     tell_estimate(record, &asked, &candidates, &settings, screen);
-    let confirm = Confirm {
-        recorded: &recorded,
-        model: Arc::clone(&plan.model),
-        asked,
-        kept: kept.clone(),
-        candidates: &candidates,
-        settings,
-        timeout: MODEL_TIMEOUT,
-        cancel,
-    };
+    let mut chain = ConfirmChain::new(&recorded, Arc::clone(&plan.model), asked, kept, atoms);
+    (chain.settings, chain.cancel, chain.sentences) = (settings, cancel, plan.sentences);
     screen.busy("testing suspects");
-    let confirmed = confirm.run(|_arm, _shot| {}).await;
+    let steps = chain.run(|_arm, _shot| {}).await;
     screen.idle();
-    let confirmed = confirmed.map_err(|error| confirm_failed(&error))?;
-    let (model, alpha) = (plan.model.name().as_str().to_owned(), plan.alpha);
-    Ok(Tested { confirmed, candidates, kept, model, alpha })
+    let steps = steps.map_err(|error| confirm_failed(&error))?;
+    Ok(Tested { steps, model: plan.model.name().as_str().to_owned(), alpha: plan.alpha })
 }
 
 fn asked(recorded: &Recorded<'_>, why: &Why) -> Result<Asked, Fatal> {
@@ -137,7 +147,7 @@ fn kept(recorded: &Recorded<'_>, why: &Why, pointer: Option<&str>) -> Result<Kep
 }
 
 fn settings(plan: &Plan) -> Settings {
-    let mut settings = Settings { alpha: plan.alpha, ..Settings::default() };
+    let mut settings = Settings { alpha: plan.alpha, reach: Reach::Near, ..Settings::default() };
     match plan.budget {
         Some(Budget::Calls(calls)) => {
             settings.budget = Cost { model_calls: calls, microdollars: u64::MAX };
@@ -206,6 +216,9 @@ fn confirm_failed(error: &ConfirmError) -> Fatal {
     if let ConfirmError::Kept(error) = error {
         return kept_failed(error);
     }
+    if let ConfirmError::Unjudged(error) = error {
+        return unjudged(error);
+    }
     Fatal::of(Code::Failed, error)
 }
 
@@ -213,12 +226,23 @@ pub(crate) fn fork_failed(error: &ForkError) -> Fatal {
     Fatal::of(Code::Failed, error).hint("`probity why` without --confirm tells what the record says of it")
 }
 
+fn unjudged(error: &Unjudged) -> Fatal {
+    Fatal::of(Code::Failed, error)
+        .hint("it reads the reply from its standard input and exits with 0 (the same) or 1 (another)")
+}
+
 fn kept_failed(error: &KeptError) -> Fatal {
+    if let KeptError::Unjudged(error) = error {
+        return unjudged(error);
+    }
+    if matches!(error, KeptError::NotSo("pattern" | "judge")) {
+        return Fatal::of(Code::Usage, error).hint("what --kept-if asks must hold of the recorded reply");
+    }
     Fatal::of(Code::Usage, error)
         .hint("ask about something that the model said itself, such as --text or --call")
 }
 
 /// Nothing to say but that it is over.
-pub(crate) const fn code(tested: &Tested) -> Code {
-    if tested.confirmed.is_cancelled { Code::Cancelled } else { Code::Ok }
+pub(crate) fn code(tested: &Tested) -> Code {
+    if tested.steps.iter().any(|step| step.confirmed.is_cancelled) { Code::Cancelled } else { Code::Ok }
 }
