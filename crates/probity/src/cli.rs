@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Runs(RunsCommand),
     /// Say where an answer, or the arguments of a call, came from
     Why(WhyArgs),
+    /// Have a model look into the record of a run and answer a question
+    Ask(AskArgs),
     /// Play a run again from its record, or fork it with other context
     Replay(ReplayArgs),
     /// Say where two runs first differ, and what differs then
@@ -382,6 +384,34 @@ Examples:
   probity why 01h455 --text \"5,000.00 EUR\"
   probity why 01h455 --call c3 --pointer /amount
   probity why last --html why.html";
+
+/// The model gets nine bounded tools that read the record of the run and those of tasks that it started, and nothing else; rules
+/// allow just these. What the record says is evidence to it, never an instruction. The question is a task like any other: it has a
+/// record of its own, and `probity why last` says where its answer is from.
+#[derive(Debug, Args)]
+#[command(after_help = ASK_HELP)]
+pub(crate) struct AskArgs {
+    /// The run's id, or its first characters; `last` is the newest
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// What you want to know
+    #[arg(value_name = "QUESTION")]
+    pub(crate) question: String,
+    /// The model that answers
+    #[arg(long, value_name = "PROVIDER/NAME")]
+    pub(crate) model: String,
+    /// Calls to it at most [default: 24]
+    #[arg(long, value_name = "N")]
+    pub(crate) turns_max: Option<NonZeroU32>,
+    /// Print only the answer
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+const ASK_HELP: &str = "\
+Examples:
+  probity ask last \"Why was the payment refused?\" --model openai/gpt-4.1-mini
+  probity ask 01h455 \"Which source gave the limit?\" --model ollama/llama3.2 --quiet";
 
 /// Without changes nothing is asked: the run is played again from its record alone, and must write the same record. With
 /// changes the run is forked at the first model call that saw one of them, and a model answers. No tool ever runs: calls are

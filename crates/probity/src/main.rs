@@ -92,6 +92,7 @@ async fn dispatch(cli: &Cli, screen: &Arc<Screen>) -> Result<Code, Fatal> {
         Command::Runs(RunsCommand::List(args)) => command::runs::list(cli, args, screen).await,
         Command::Runs(RunsCommand::Show(args)) => command::runs::show(cli, args, screen).await,
         Command::Why(args) => command::why::run(cli, args, screen).await,
+        Command::Ask(args) => command::ask::run(cli, args, Arc::clone(screen)).await,
         Command::Replay(args) => command::replay::run(cli, args, screen).await,
         Command::Diff(args) => command::diff::run(cli, args, screen).await,
         Command::Export(args) => command::export::run(cli, args, screen).await,

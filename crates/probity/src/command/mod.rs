@@ -1,6 +1,7 @@
 //! One module a command.
 
 pub(crate) mod approve;
+pub(crate) mod ask;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod doctor;

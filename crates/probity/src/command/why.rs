@@ -89,7 +89,7 @@ fn failed(error: &AskError) -> Fatal {
 }
 
 /// The record of a run, and those of the tasks that its calls have started, as far as they are there.
-async fn family(store: &Store, run: &RunId, screen: &Screen) -> Result<Vec<Record>, Fatal> {
+pub(crate) async fn family(store: &Store, run: &RunId, screen: &Screen) -> Result<Vec<Record>, Fatal> {
     let mut records = vec![read(store, run, screen).await?];
     let mut at = 0;
     while let Some(record) = records.get(at) {

@@ -70,8 +70,8 @@ fn help_is_complete() {
     let cli = Cli::new();
     check("help", &cli, &["--help"]);
     for command in [
-        "run", "resume", "approve", "key", "demo", "doctor", "policy", "redact", "replay", "runs", "why",
-        "diff", "export", "import",
+        "run", "resume", "approve", "ask", "key", "demo", "doctor", "policy", "redact", "replay", "runs",
+        "why", "diff", "export", "import",
     ] {
         check(&format!("help_{command}"), &cli, &[command, "--help"]);
     }
