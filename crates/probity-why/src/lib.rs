@@ -8,13 +8,13 @@ mod search;
 mod trace_tools;
 
 pub use confirm::{
-    CHAIN_STEPS_MAX, Candidate, ChainStep, Confirm, ConfirmChain, ConfirmError, Confirmed, MODEL_TIMEOUT,
-    SENTENCES_MAX, candidates, candidates_with_replies, candidates_within, play,
+    CHAIN_STEPS_MAX, Candidate, ChainStep, Confirm, ConfirmChain, ConfirmError, Confirmed, LiveReader,
+    MODEL_TIMEOUT, SENTENCES_MAX, candidates, candidates_with_replies, candidates_within, play,
 };
 
 pub use fork::{
-    Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, Recorded,
-    TURNS_BEYOND_MAX, Target, Unjudged, stand_in, text_of, words_of,
+    Asked, CallKey, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Judge, Kept, KeptError, LIVE_READS_MAX,
+    LiveRead, Recorded, TURNS_BEYOND_MAX, Target, Unjudged, stand_in, text_of, words_of,
 };
 
 pub use queries::{

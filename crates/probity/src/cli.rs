@@ -414,8 +414,9 @@ Examples:
   probity ask 01h455 \"Which source gave the limit?\" --model ollama/llama3.2 --quiet";
 
 /// Without changes nothing is asked: the run is played again from its record alone, and must write the same record. With
-/// changes the run is forked at the first model call that saw one of them, and a model answers. No tool ever runs: calls are
-/// served from the record, and a call that was never made ends the fork.
+/// changes the run is forked at the first model call that saw one of them, and a model answers. No tool runs: calls are
+/// served from the record, and a call that was never made ends the fork. With --live-reads, calls that only read are made where they
+/// were never made before; nothing that has an effect ever is.
 #[derive(Debug, Args)]
 #[command(after_help = REPLAY_HELP)]
 pub(crate) struct ReplayArgs {
@@ -431,6 +432,9 @@ pub(crate) struct ReplayArgs {
     /// The model that answers [default: that of the run]
     #[arg(long, value_name = "PROVIDER/NAME")]
     pub(crate) model: Option<String>,
+    /// Let the fork make reads that the run never made, by the tools of this task file and as its policies allow
+    #[arg(long, value_name = "TASK.toml")]
+    pub(crate) live_reads: Option<PathBuf>,
 }
 
 fn item_and_file(text: &str) -> Result<(ItemId, PathBuf), &'static str> {

@@ -7,5 +7,5 @@ mod shots;
 
 pub use candidates::{Candidate, SENTENCES_MAX, candidates, candidates_with_replies, candidates_within};
 pub use chain::{CHAIN_STEPS_MAX, ChainStep, ConfirmChain};
-pub use once::play;
+pub use once::{LiveReader, play};
 pub use shots::{Confirm, ConfirmError, Confirmed, MODEL_TIMEOUT};

@@ -129,6 +129,8 @@ impl Confirm<'_> {
                     }
                     fork.heard(answer.as_ref().map_err(|error| error.class));
                 }
+                // No fork of a search is told that it may read.
+                ForkStep::Read(_) => fork.heard_read(None),
                 ForkStep::Done(ForkEnd::Came { is_kept: true }) => break Outcome::Kept,
                 ForkStep::Done(ForkEnd::Came { is_kept: false }) => break Outcome::Flipped,
                 ForkStep::Done(ForkEnd::Diverged { tool, arguments }) => {

@@ -1,11 +1,11 @@
 //! One fork: asks the model, serves what it proposes from the record, and stops where something would act.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use probity_contract::{
     CallId, Content, Effect, Item, ItemId, Label, ModelCallId, ModelErrorClass, ModelReply, ModelRequest,
-    Origin, ProposedCall, ReplyPart, ReplyPartKind, ToolChoice,
+    Origin, ProposedCall, ReplyPart, ReplyPartKind, ToolChoice, ToolName,
 };
 
 use super::ForkError;
@@ -16,10 +16,14 @@ use super::recorded::{CallKey, Recorded};
 /// Calls to the model that a fork makes beyond those that the run made itself.
 pub const TURNS_BEYOND_MAX: usize = 8;
 
+/// Reads of the world as it is now that one fork asks for.
+pub const LIVE_READS_MAX: usize = 32;
+
 /// A run that goes on differently from one model call on.
 ///
 /// It has no tool, no policy and no person, and makes no entry in any record: whatever comes out of it, nothing has happened. A
-/// recorded call whose tool has an effect is served as often as it was made, not once more.
+/// recorded call whose tool has an effect is served as often as it was made, not once more. Calls that only read, and that the record
+/// cannot serve, it asks for where it was [told to](Self::with_live_reads); whoever runs it has them judged and made, or does not.
 #[derive(Debug)]
 pub struct Fork<'r> {
     recorded: &'r Recorded<'r>,
@@ -35,13 +39,29 @@ pub struct Fork<'r> {
     next_item: u32,
     next_call: u32,
     last_reply: Vec<ReplyPart>,
+    // Of the last reply: the calls that have no result yet, and the window as it grows.
+    unserved: VecDeque<ProposedCall>,
+    items: Vec<Arc<Item>>,
+    may_read: BTreeSet<ToolName>,
+    // What was read live, so that one fork sees one world.
+    was_read: HashMap<CallKey, LiveRead>,
     state: State,
 }
 
 #[derive(Debug)]
 enum State {
     Asks,
+    Reads(ProposedCall),
     Over(ForkEnd),
+}
+
+/// What a read brought back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveRead {
+    /// What the model reads of it.
+    pub text: Arc<str>,
+    /// Whether that is an error.
+    pub is_error: bool,
 }
 
 /// What a fork wants next.
@@ -49,6 +69,9 @@ enum State {
 pub enum ForkStep {
     /// Ask a model; then [`Fork::heard`].
     Ask(ModelRequest),
+    /// A call that only reads and was never made: have it judged and made, then [`Fork::heard_read`]. Comes only after
+    /// [`Fork::with_live_reads`].
+    Read(ProposedCall),
     /// It is over.
     Done(ForkEnd),
 }
@@ -119,8 +142,21 @@ impl<'r> Fork<'r> {
             next_item,
             next_call,
             last_reply,
+            unserved: VecDeque::new(),
+            items: Vec::new(),
+            may_read: BTreeSet::new(),
+            was_read: HashMap::new(),
             state,
         })
+    }
+
+    /// Lets the fork ask for reads by these tools, as far as they only read by the record's own word. What came back then is of
+    /// the world as it is now, not as it was: the fork is of another world than the run.
+    #[must_use]
+    pub fn with_live_reads(mut self, tools: impl IntoIterator<Item = ToolName>) -> Self {
+        let is_read = |tool: &ToolName| self.recorded.effect_of(tool.as_str()) == Effect::Pure;
+        self.may_read = tools.into_iter().filter(is_read).collect();
+        self
     }
 
     /// What it wants next. The same again until it has heard.
@@ -128,13 +164,14 @@ impl<'r> Fork<'r> {
     pub fn step(&self) -> ForkStep {
         match &self.state {
             State::Asks => ForkStep::Ask(self.request.clone()),
+            State::Reads(call) => ForkStep::Read(call.clone()),
             State::Over(end) => ForkStep::Done(end.clone()),
         }
     }
 
     /// Takes what the model answered; after the end nothing changes any more.
     pub fn heard(&mut self, answer: Result<&ModelReply, ModelErrorClass>) {
-        if matches!(self.state, State::Over(_)) {
+        if !matches!(self.state, State::Asks) {
             return;
         }
         let reply = match answer {
@@ -158,14 +195,66 @@ impl<'r> Fork<'r> {
         let model_call = u32::try_from(self.from.saturating_add(self.turns)).unwrap_or(u32::MAX);
         let origin = Origin::Model(ModelCallId(model_call));
         items.push(self.item(origin, Content::Reply(reply.parts.as_slice().into())));
-        for call in calls {
-            let Some((id, content)) = self.serve(&call) else {
-                let (tool, arguments) = (call.name, call.arguments);
-                return self.end(ForkEnd::Diverged { tool, arguments });
-            };
-            items.push(self.item(Origin::Tool(id), content));
+        (self.items, self.unserved) = (items, calls.into());
+        self.serve_all();
+    }
+
+    /// Takes what the read that was asked for brought back; `None` where it was not made. What was not asked for is not taken.
+    pub fn heard_read(&mut self, read: Option<LiveRead>) {
+        let State::Reads(call) = std::mem::replace(&mut self.state, State::Asks) else {
+            return;
+        };
+        let Some(read) = read else { return self.diverged(call) };
+        self.was_read.insert(CallKey::of(&call.name, &call.arguments), read);
+        self.unserved.push_front(call);
+        self.serve_all();
+    }
+
+    /// Serves what the model has proposed, until it is served or cannot be.
+    fn serve_all(&mut self) {
+        while let Some(call) = self.unserved.pop_front() {
+            let served = self.serve(&call).or_else(|| self.serve_read(&call));
+            match served {
+                Some((id, content)) => {
+                    let item = self.item(Origin::Tool(id), content);
+                    self.items.push(item);
+                }
+                None if self.may_be_read(&call) => {
+                    self.state = State::Reads(call);
+                    return;
+                }
+                None => return self.diverged(call),
+            }
         }
+        let items = std::mem::take(&mut self.items);
         self.request = self.next_request(items);
+    }
+
+    fn may_be_read(&self, call: &ProposedCall) -> bool {
+        self.was_read.len() < LIVE_READS_MAX && self.may_read.iter().any(|tool| tool.as_str() == call.name)
+    }
+
+    /// What a call has read live before.
+    fn serve_read(&mut self, call: &ProposedCall) -> Option<(CallId, Content)> {
+        let read = self.was_read.get(&CallKey::of(&call.name, &call.arguments))?.clone();
+        let id = self.next_call();
+        Some((id, result(id, call, read.text, read.is_error)))
+    }
+
+    fn next_call(&mut self) -> CallId {
+        let call = CallId(self.next_call);
+        self.next_call = self.next_call.saturating_add(1);
+        call
+    }
+
+    fn diverged(&mut self, call: ProposedCall) {
+        self.end(ForkEnd::Diverged { tool: call.name, arguments: call.arguments });
+    }
+
+    /// How many reads of the world as it is now were made for it.
+    #[must_use]
+    pub fn live_reads(&self) -> usize {
+        self.was_read.len()
     }
 
     /// Whether this reply tells how the part asked about came out.
@@ -207,19 +296,12 @@ impl<'r> Fork<'r> {
             }
         };
         *count += 1;
-        let result = self.recorded.item(served.result?)?;
-        let shown = self.changes.item(result);
+        let recorded = self.recorded.item(served.result?)?;
+        let shown = self.changes.item(recorded);
         let Content::ToolResult { text, is_error, .. } = &shown.content else { return None };
-        let call = CallId(self.next_call);
-        self.next_call = self.next_call.saturating_add(1);
-        let content = Content::ToolResult {
-            call,
-            provider_id: proposed.provider_id.clone(),
-            tool: proposed.name.clone(),
-            text: Arc::clone(text),
-            is_error: *is_error,
-        };
-        Some((call, content))
+        let (text, is_error) = (Arc::clone(text), *is_error);
+        let call = self.next_call();
+        Some((call, result(call, proposed, text, is_error)))
     }
 
     /// The request that follows: that of the recorded call at this place, as far as it is about anything but the window.
@@ -254,6 +336,11 @@ impl<'r> Fork<'r> {
     pub fn window(&self) -> &[Arc<Item>] {
         &self.request.items
     }
+}
+
+fn result(call: CallId, proposed: &ProposedCall, text: Arc<str>, is_error: bool) -> Content {
+    let (provider_id, tool) = (proposed.provider_id.clone(), proposed.name.clone());
+    Content::ToolResult { call, provider_id, tool, text, is_error }
 }
 
 const fn call_of(part: &ReplyPart) -> Option<&ProposedCall> {

@@ -15,7 +15,7 @@ use probity_trace::WindowError;
 
 pub use changes::{Change as ForkChange, Target, text_of, words_of};
 pub use kept::{Asked, Judge, Kept, KeptError, Unjudged};
-pub use machine::{Fork, ForkEnd, ForkStep, TURNS_BEYOND_MAX};
+pub use machine::{Fork, ForkEnd, ForkStep, LIVE_READS_MAX, LiveRead, TURNS_BEYOND_MAX};
 pub use recorded::{CallKey, Recorded};
 pub use stand_in::stand_in;
 

@@ -3,7 +3,8 @@ use std::sync::Arc;
 use probity_contract::{Content, ItemId, ModelErrorClass, ModelReply, ReplyPart, Stop, ToolName, Usage};
 use probity_trace::{Record, atoms_of_text};
 use probity_why::{
-    Asked, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Kept, Recorded, TURNS_BEYOND_MAX, Target, text_of,
+    Asked, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Kept, LIVE_READS_MAX, LiveRead, Recorded,
+    TURNS_BEYOND_MAX, Target, text_of,
 };
 
 use crate::runs::{limit_in, paid, payer, window_text};
@@ -36,6 +37,7 @@ fn run(fork: &mut Fork<'_>) -> ForkEnd {
     for _ in 0..100 {
         match fork.step() {
             ForkStep::Done(end) => return end,
+            ForkStep::Read(call) => panic!("it may not read, and asks for `{}`", call.name),
             ForkStep::Ask(request) => {
                 let parts = payer(&request);
                 fork.heard(Ok(&reply(parts)));
@@ -139,7 +141,7 @@ async fn tools_sentences_replacements_and_what_is_put_back() {
         let fork = Fork::begin(&recorded, 2, &[change], Asked::Reply(2), answer_kept()).unwrap();
         match fork.step() {
             ForkStep::Ask(request) => request,
-            ForkStep::Done(end) => panic!("{end:?}"),
+            ForkStep::Done(_) | ForkStep::Read(_) => panic!("it does not ask"),
         }
     };
     let passage = shown(ForkChange::StandIn(Target::Passage { item: handbook, start: 11, end: 36 }));
@@ -176,4 +178,55 @@ async fn a_model_that_fails_or_never_ends_ends_the_fork() {
     }
     assert!(matches!(fork.step(), ForkStep::Done(ForkEnd::TurnsOver)));
     assert_eq!(turns, 3 + TURNS_BEYOND_MAX);
+}
+
+#[tokio::test]
+async fn a_read_that_was_never_made_is_asked_for_once_and_only_where_it_may_be() {
+    let (record, _) = paid(&NOTES, payer).await;
+    let recorded = Recorded::of(&record).unwrap();
+    let tools = ["look", "pay", "gone"].map(|name| ToolName::new(name).unwrap());
+    let begin = || Fork::begin(&recorded, 0, &[], Asked::Reply(2), answer_kept()).unwrap();
+    let other = |id: &str| ReplyPart::call(id, "look", r#"{"what":"the weather"}"#);
+    let read = LiveRead { text: "it rains".into(), is_error: false };
+
+    let mut fork = begin();
+    fork.heard(Ok(&reply(vec![other("x")])));
+    assert!(matches!(fork.step(), ForkStep::Done(ForkEnd::Diverged { .. })), "nobody told it that it may");
+
+    // A recorded call, the same read twice, and a recorded call: only the read is asked for, and once.
+    let mut fork = begin().with_live_reads(tools.clone());
+    let look = |id: &str| ReplyPart::call(id, "look", r#"{"what":"limits"}"#);
+    fork.heard(Ok(&reply(vec![look("a"), other("b"), other("c"), look("d")])));
+    let ForkStep::Read(call) = fork.step() else { panic!("{:?}", fork.step()) };
+    assert_eq!((call.name.as_str(), call.arguments.as_str()), ("look", r#"{"what":"the weather"}"#));
+    fork.heard(Ok(&reply(vec![ReplyPart::text("not now")])));
+    assert!(matches!(fork.step(), ForkStep::Read(_)), "it waits for the read");
+    fork.heard_read(Some(read.clone()));
+    let ForkStep::Ask(request) = fork.step() else { panic!("{:?}", fork.step()) };
+    let results: Vec<String> = request.items.iter().rev().take(4).map(|item| text_of(item)).collect();
+    assert_eq!(results, ["limits are in the notes", "it rains", "it rains", "limits are in the notes"]);
+    assert_eq!(fork.live_reads(), 1);
+    fork.heard_read(Some(read.clone()));
+    assert!(matches!(fork.step(), ForkStep::Ask(_)), "it did not ask for that");
+
+    // What is not made, what has an effect by the record, and what the record does not know.
+    fork.heard(Ok(&reply(vec![ReplyPart::call("e", "look", r#"{"what":"else"}"#)])));
+    fork.heard_read(None);
+    assert!(matches!(fork.step(), ForkStep::Done(ForkEnd::Diverged { .. })));
+    for (tool, arguments) in [("pay", r#"{"amount":2,"to":"ACME-9"}"#), ("gone", "{}"), ("Look", "{}")] {
+        let mut fork = begin().with_live_reads(tools.clone());
+        fork.heard(Ok(&reply(vec![ReplyPart::call("x", tool, arguments)])));
+        assert!(matches!(fork.step(), ForkStep::Done(ForkEnd::Diverged { .. })), "{tool}");
+    }
+
+    // And not without end.
+    let mut fork = begin().with_live_reads(tools);
+    for number in 0..=LIVE_READS_MAX {
+        let arguments = format!(r#"{{"what":"{number}"}}"#);
+        fork.heard(Ok(&reply((0..4).map(|_| ReplyPart::call("x", "look", arguments.clone())).collect())));
+        if matches!(fork.step(), ForkStep::Read(_)) {
+            fork.heard_read(Some(read.clone()));
+        }
+    }
+    assert!(fork.live_reads() <= LIVE_READS_MAX && matches!(fork.step(), ForkStep::Done(_)));
 }

@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod key;
+mod live_reads;
 pub(crate) mod policy;
 pub(crate) mod redact;
 pub(crate) mod replay;

@@ -2,23 +2,28 @@
 
 use std::sync::Arc;
 
-use probity_contract::{Cancel, Emission, Entry, Part};
+use probity_contract::{Cancel, Effect, Emission, Entry, Part, RunId};
 use probity_core::{ReplayError, replay};
 use probity_egress::{
     Egress, SamePrincipal, Words, egress_text, egress_value, fenced_for_human, one_line_untrusted,
 };
 use probity_trace::{Noted, Record, atoms_of_text};
 use probity_why::{
-    Asked, Fork, ForkChange, ForkEnd, Kept, MODEL_TIMEOUT, Recorded, Target, play, text_of, words_of,
+    Asked, Fork, ForkChange, ForkEnd, Kept, LiveReader, MODEL_TIMEOUT, Recorded, Target, play, text_of,
+    words_of,
 };
 use serde_json::json;
 
+use super::live_reads::TaskReader;
 use crate::cli::{Cli, ReplayArgs};
+use crate::command::run::open_store;
 use crate::command::runs::{find, open};
 use crate::command::why::{fork_failed, model_of, read};
 use crate::exit::{Code, Fatal};
-use crate::interrupt;
+use crate::policies::data;
 use crate::render::Screen;
+use crate::task_file::TaskFile;
+use crate::{interrupt, settings, wire};
 
 /// Code points of an answer.
 const ANSWER_CHARS_MAX: usize = 8_000;
@@ -33,7 +38,7 @@ pub(crate) async fn run(cli: &Cli, args: &ReplayArgs, screen: &Arc<Screen>) -> R
     if args.without.is_empty() && args.with.is_empty() {
         return again(cli, &record, screen);
     }
-    forked(cli, args, &record, screen).await
+    forked(cli, args, &run, &record, screen).await
 }
 
 /// Plays the run again: no model, no tool, no person.
@@ -82,7 +87,13 @@ fn lines(record: &Record) -> Option<Vec<Emission>> {
 }
 
 /// Forks the run at the first model call that saw a change, up to its answer.
-async fn forked(cli: &Cli, args: &ReplayArgs, record: &Record, screen: &Arc<Screen>) -> Result<Code, Fatal> {
+async fn forked(
+    cli: &Cli,
+    args: &ReplayArgs,
+    run: &RunId,
+    record: &Record,
+    screen: &Arc<Screen>,
+) -> Result<Code, Fatal> {
     let recorded = Recorded::of(record).map_err(|error| fork_failed(&error))?;
     let mut changes: Vec<ForkChange> =
         args.without.iter().map(|item| ForkChange::StandIn(Target::Item(*item))).collect();
@@ -108,8 +119,21 @@ async fn forked(cli: &Cli, args: &ReplayArgs, record: &Record, screen: &Arc<Scre
     let model = model_of(record, args.model.as_deref())?;
     let cancel = Cancel::new();
     interrupt::watch(cancel.clone(), Arc::clone(screen));
+    let mut reader = None;
+    if let Some(path) = &args.live_reads {
+        let file = TaskFile::load(path)?;
+        let data_dir = settings::data_dir(cli.data_dir.clone())?;
+        data::is_apart(&data_dir, &file.tools)?;
+        let store = open_store(&data_dir, screen).await?;
+        let tools = wire::tools(&file.tools)?;
+        let reads = tools.iter().map(|tool| tool.spec()).filter(|spec| spec.effect == Effect::Pure);
+        fork = fork.with_live_reads(reads.map(|spec| spec.name.clone()));
+        reader = Some(TaskReader::new(file, store, cancel.clone(), Arc::clone(screen), run));
+    }
     screen.busy("asking the model");
-    let (end, failure) = play(&mut fork, &model, MODEL_TIMEOUT, &cancel).await;
+    let reads = reader.as_ref().map(|reader| reader as &dyn LiveReader);
+    let (end, failure) = play(&mut fork, &model, reads, MODEL_TIMEOUT, &cancel).await;
+    let made = reader.map(|reader| reader.made()).unwrap_or_default();
     screen.idle();
     let after = words_of(fork.last_reply());
     let code = if end == (ForkEnd::Came { is_kept: true }) { Code::Ok } else { Code::Failed };
@@ -122,15 +146,23 @@ async fn forked(cli: &Cli, args: &ReplayArgs, record: &Record, screen: &Arc<Scre
             "answer_before": before,
             "answer": after,
             "failure": failure.map(|error| error.to_string()),
+            "live_reads": made,
         })));
         return Ok(code);
     }
     let words = Words::new().text("forked at model call ").number(from.saturating_add(1) as u64).text(": ");
     screen.out(&words.text(ended(&end)).done());
+    if !made.is_empty() {
+        let runs = made.iter().map(|run| egress_text(run.as_str()));
+        let words = Words::new()
+            .number(made.len() as u64)
+            .text(" reads of the world as it is now, not as it was, in the runs ");
+        screen.out(&words.passed(&Egress::join(runs, ", ")).done());
+    }
     if let ForkEnd::Diverged { tool, arguments } = &end {
         let call = egress_text::<SamePrincipal>(&format!("{tool} {arguments}"));
         let call = fenced_for_human::<SamePrincipal>(
-            "a call that was never made; nothing was run",
+            "a call that was never made, and was not made now",
             call.as_str(),
             400,
         );

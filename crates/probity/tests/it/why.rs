@@ -396,3 +396,100 @@ fn a_model_asks_about_a_run_with_bounded_tools_and_has_no_others() {
     let few = cli.run(&[&asked[..], &["--turns-max", "1", "--json"]].concat());
     assert_ne!(few.code, Some(0), "{few:?}");
 }
+
+/// Reads the file that a note names, and tells what stands in it; a note that says so writes one.
+const READER: &str = r#"
+[[rule]]
+name = "tell"
+when = [{ kind = "tool_result", tool = "fs_read", match = 'the word is (?<word>\w+)' }]
+text = "The word is {word}."
+
+[[rule]]
+name = "write"
+when = [{ kind = "context", name = "note", match = 'write (?<file>[\w/]+\.txt)' }]
+text = ""
+[[rule.call]]
+tool = "fs_write"
+arguments = { path = "{file}", content = "written" }
+
+[[rule]]
+name = "read"
+when = [{ kind = "context", name = "note", match = 'see (?<file>[\w/]+\.txt)' }]
+unless = [{ kind = "tool_result", tool = "fs_read" }]
+text = ""
+[[rule.call]]
+tool = "fs_read"
+arguments = { path = "{file}" }
+
+[[rule]]
+name = "none"
+text = "I know no word."
+"#;
+
+#[test]
+fn a_fork_reads_the_world_as_it_is_where_it_is_told_to_and_the_gate_lets_it() {
+    let cli = Cli::new();
+    cli.file("reader.toml", READER);
+    cli.file("note.txt", "see open/one.txt");
+    cli.file("data/open/one.txt", "the word is amber\n");
+    cli.file("data/open/two.txt", "the word is basalt\n");
+    cli.file("data/closed/three.txt", "the word is cobalt\n");
+    cli.file(
+        "task.toml",
+        "model = 'rules/reader.toml'\nprompt = 'What is the word?'\n[[context]]\nname = 'note'\nfile = 'note.txt'\n\
+         [tools]\nuse = ['fs_read', 'fs_write']\nroots = [{ name = 'data', path = 'data', write = true }]\n\
+         [policy]\nallow = ['fs_read(data/open/**)', 'fs_write(data/open/**)']\n",
+    );
+    let run = cli.run(&["run", "task.toml", "--json"]).json();
+    assert_eq!(run["answer"], "The word is amber.", "{run}");
+    let run = run["run"].as_str().unwrap();
+    let runs = |cli: &Cli| cli.run(&["runs", "list", "--json"]).json()["runs"].as_array().unwrap().len();
+    let fork = |note: &str, live: bool| {
+        cli.file("other.txt", note);
+        let mut args = vec!["replay", run, "--with", "i1=other.txt", "--json"];
+        if live {
+            args.extend(["--live-reads", "task.toml"]);
+        }
+        cli.run(&args).json()
+    };
+    // Nobody allowed it: it stops there, as ever.
+    let before = runs(&cli);
+    let told = fork("see open/two.txt", false);
+    assert_eq!((&told["ended"], runs(&cli)), (&Value::from("diverged"), before), "{told}");
+
+    let told = fork("see open/two.txt", true);
+    assert_eq!(told["answer"], "The word is basalt.", "{told}");
+    let read = told["live_reads"][0].as_str().unwrap().to_owned();
+    assert_eq!(runs(&cli), before + 1);
+    let shown = cli.run(&["runs", "show", &read]);
+    assert!(shown.out.contains("a live read for a fork of") && shown.out.contains("fs_read"), "{shown:?}");
+
+    // What was recorded is served from the record, whatever stands there now.
+    cli.file("data/open/one.txt", "the word is changed\n");
+    let told = fork("or see open/one.txt", true);
+    assert_eq!(
+        (&told["answer"], &told["live_reads"]),
+        (&"The word is amber.".into(), &Value::Array(Vec::new()))
+    );
+
+    // The gate says no, the tool has an effect, there is no such file.
+    let told = fork("see closed/three.txt", true);
+    assert_eq!(told["ended"], "diverged", "{told}");
+    let told = fork("write open/four.txt", true);
+    assert_eq!((&told["ended"], &told["live_reads"]), (&"diverged".into(), &Value::Array(Vec::new())));
+    assert!(!cli.work().join("data/open/four.txt").exists());
+    let told = fork("see open/nowhere.txt", true);
+    assert_eq!(told["answer"], "I know no word.", "an error is read, too: {told}");
+
+    // A later task file may declare less, and what it no longer lets through is not read.
+    cli.file(
+        "less.toml",
+        "model = 'rules/reader.toml'\nprompt = 'What is the word?'\n[tools]\nuse = ['fs_read']\n\
+         roots = [{ name = 'data', path = 'data' }]\n",
+    );
+    cli.file("other.txt", "see open/two.txt");
+    let less = cli.run(&["replay", run, "--with", "i1=other.txt", "--json", "--live-reads", "less.toml"]);
+    assert_eq!(less.json()["ended"], "diverged", "{less:?}");
+    let none = cli.run(&["replay", run, "--with", "i1=other.txt", "--live-reads", "missing.toml"]);
+    assert_eq!(none.code, Some(2), "{none:?}");
+}

@@ -205,6 +205,7 @@ impl<'a> World<'a> {
                     let decided = self.model.rules.decide(&request);
                     fork.heard(decided.as_ref().map(|decided| &decided.reply).map_err(|error| error.class));
                 }
+                ForkStep::Read(call) => bail!("a fork that may not read asks for `{}`", call.name),
                 ForkStep::Done(ForkEnd::Came { is_kept }) => return Ok(!is_kept),
                 ForkStep::Done(end) => bail!("a fork from call {from} ended with {end:?}"),
             }
