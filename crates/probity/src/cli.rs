@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -385,9 +385,9 @@ Examples:
   probity why 01h455 --call c3 --pointer /amount
   probity why last --html why.html";
 
-/// The model gets nine bounded tools that read the record of the run and those of tasks that it started, and nothing else; rules
-/// allow just these. What the record says is evidence to it, never an instruction. The question is a task like any other: it has a
-/// record of its own, and `probity why last` says where its answer is from.
+/// The model gets questions about the record of the run and of the tasks it started as its only tools. They read these records
+/// and nothing else, tell little at a time, and only after the credential pass. What the model asks and answers is a run of its
+/// own, with a record: `probity why last` tells where the answer came from.
 #[derive(Debug, Args)]
 #[command(after_help = ASK_HELP)]
 pub(crate) struct AskArgs {
@@ -397,21 +397,43 @@ pub(crate) struct AskArgs {
     /// What you want to know
     #[arg(value_name = "QUESTION")]
     pub(crate) question: String,
-    /// The model that answers
+    /// The model: openai/NAME, anthropic/NAME, gemini/NAME, ollama/NAME, compatible/NAME or rules/FILE
     #[arg(long, value_name = "PROVIDER/NAME")]
     pub(crate) model: String,
-    /// Calls to it at most [default: 24]
-    #[arg(long, value_name = "N")]
-    pub(crate) turns_max: Option<NonZeroU32>,
-    /// Print only the answer
+    /// The endpoint, for any server that speaks the provider's protocol
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// A file with the provider's key [default: the provider's environment variable]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// Model calls at most
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) max_turns: u32,
+    /// US dollars at most [default: 1 where the prices of the model are known; tokens are bounded in any case]
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(crate) max_cost: Option<f64>,
+    /// Show the model's reasoning where the provider sends it
+    #[arg(long)]
+    pub(crate) reasoning: bool,
+    /// Show the answer only
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
+fn dollars(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or("a number of US dollars above 0")
+}
+
 const ASK_HELP: &str = "\
+The tools: trace_overview, trace_find, trace_node, trace_slice, trace_value, trace_call,
+trace_window, trace_who_wrote, trace_errors. Texts of the record are sent to the model that you
+name. An answer is a model's word; what `probity why` says of the run is not.
+
 Examples:
-  probity ask last \"Why was the payment refused?\" --model openai/gpt-4.1-mini
-  probity ask 01h455 \"Which source gave the limit?\" --model ollama/llama3.2 --quiet";
+  probity ask last \"Why was the payment denied?\" --model openai/gpt-4.1-mini
+  probity ask 01h455 \"Where does 5,000.00 EUR come from?\" --model ollama/llama3.2 --json
+  probity why last";
 
 /// Without changes nothing is asked: the run is played again from its record alone, and must write the same record. With
 /// changes the run is forked at the first model call that saw one of them, and a model answers. No tool runs: calls are

@@ -144,11 +144,6 @@ impl PolicyTable {
         Self { folder: Some(folder.to_owned()), ..Self::default() }
     }
 
-    /// Lets these calls run, and judges by nothing but that.
-    pub(crate) fn allowing(allow: Vec<String>) -> Self {
-        Self { allow, ..Self::default() }
-    }
-
     /// The rules of its own lists, where there are any.
     pub(crate) fn rules(&self) -> Option<RuleLists> {
         let Self { allow, ask, deny, .. } = self.clone();

@@ -11,6 +11,7 @@
 
 #[path = "../../examples/whybench/bench/mod.rs"]
 mod bench;
+mod chains;
 mod confirm;
 mod forks;
 mod fuzzed;

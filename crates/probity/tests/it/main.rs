@@ -12,6 +12,7 @@
 #![expect(clippy::indexing_slicing, reason = "a member of a JSON value that is not there compares as null")]
 #![expect(clippy::print_stderr, reason = "what is skipped is said")]
 
+mod asking;
 mod canary;
 mod cli;
 mod exit_codes;

@@ -393,7 +393,7 @@ fn a_model_asks_about_a_run_with_bounded_tools_and_has_no_others() {
     assert_eq!(cli.run(&["replay", &run, "--json"]).json()["is_same"], true);
     let none = cli.run(&["ask", "no-such-run", "Why?", "--model", "rules/debugger.toml"]);
     assert!(none.code != Some(0) && none.out.is_empty(), "{none:?}");
-    let few = cli.run(&[&asked[..], &["--turns-max", "1", "--json"]].concat());
+    let few = cli.run(&[&asked[..], &["--max-turns", "1", "--json"]].concat());
     assert_ne!(few.code, Some(0), "{few:?}");
 }
 
