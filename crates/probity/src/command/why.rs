@@ -55,7 +55,7 @@ pub(crate) fn tell(shown: &ShownWhy<SamePrincipal>, json: bool, screen: &Screen)
         return;
     }
     why_lines(shown).iter().for_each(|line| screen.out(line));
-    for confirmed in shown.confirmed.iter().chain(&shown.confirmed_further) {
+    for confirmed in shown.tests() {
         screen.out(&Egress::fixed(""));
         confirmed_lines(confirmed).iter().for_each(|line| screen.out(line));
     }

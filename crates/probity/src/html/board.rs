@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use probity_egress::{Egress, Tier, Words, bounded_summary};
 
 use super::page::Page;
-use crate::why::{ShownChain, ShownWhy};
+use crate::why::{ShownChain, ShownConfirmed, ShownVerdict, ShownWhy};
 
 /// Chains that are drawn. All stand in the list below the board.
 const CHAINS_MAX: usize = 24;
@@ -41,11 +41,9 @@ impl<T: Tier> Board<T> {
         for chain in why.chains.iter().take(CHAINS_MAX) {
             board.add(chain);
         }
-        for verdict in why.convictions() {
-            let drawn = why.chains.iter().take(CHAINS_MAX).find(|chain| chain.id == verdict.id).map(source);
-            let label = drawn.unwrap_or_else(|| labelled(&verdict.id, &verdict.what));
-            if let (Some(asked), Some(convicted)) = (board.spot(0, why.id.clone()), board.spot(2, label)) {
-                board.edge(asked, convicted, "tested");
+        for test in why.tests() {
+            for verdict in test.verdicts.iter().filter(|verdict| verdict.is_conviction) {
+                board.add_tested(why, test, verdict);
             }
         }
         board
@@ -76,6 +74,25 @@ impl<T: Tier> Board<T> {
                 self.edge(from, spot, "let-in");
             }
         }
+    }
+
+    /// A conviction: from what was asked about, or from the earlier reply that the test was of.
+    fn add_tested(&mut self, why: &ShownWhy<T>, test: &ShownConfirmed<T>, verdict: &ShownVerdict<T>) {
+        let from = match &test.about_id {
+            Some(reply) if *reply != why.id => self.named(why, reply, None),
+            _ => self.spot(0, why.id.clone()),
+        };
+        if let (Some(from), Some(convicted)) = (from, self.named(why, &verdict.id, Some(&verdict.what))) {
+            self.edge(from, convicted, "tested");
+        }
+    }
+
+    /// The box of a source, which may be drawn already.
+    fn named(&mut self, why: &ShownWhy<T>, id: &Egress<T>, what: Option<&Egress<T>>) -> Option<Spot> {
+        let drawn = why.chains.iter().take(CHAINS_MAX).find(|chain| chain.id == *id).map(source);
+        let convicted = || why.convictions().find(|verdict| verdict.id == *id).map(|verdict| &verdict.what);
+        let label = drawn.or_else(|| Some(labelled(id, convicted().or(what)?)));
+        self.spot(2, label.unwrap_or_else(|| id.clone()))
     }
 
     /// The box of this label; `None` where its column is full.

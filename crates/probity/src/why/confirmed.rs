@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use probity_contract::ItemId;
+use probity_contract::{Fact, ItemId};
 use probity_egress::{Egress, Tier, Words, bounded_summary, egress_text};
 use probity_trace::{Graph, RunAt};
 use probity_why::{
@@ -19,6 +19,8 @@ const SENTENCE_CHARS_MAX: usize = 60;
 pub(crate) struct ShownConfirmed<T: Tier> {
     /// What the forks were asked for.
     pub(crate) about: Egress<T>,
+    /// The reply that this says of; `None` for a call.
+    pub(crate) about_id: Option<Egress<T>>,
     /// By what a fork was compared with the record.
     pub(crate) compared_by: &'static str,
     /// Whether two answers that mean the same compare alike. Where not, the verdicts are fuzzy.
@@ -93,6 +95,12 @@ impl<T: Tier> ShownConfirmed<T> {
         };
         Self {
             about: about(graph, asked, *within),
+            about_id: match asked {
+                Asked::Reply(place) => {
+                    reply_at(graph, *place).map(|item| words::id_of_item(graph, RunAt::FIRST, item))
+                }
+                Asked::Proposal(_) => None,
+            },
             compared_by: kept.name(),
             is_exact: kept.is_exact(),
             model: words::name(model),
@@ -138,6 +146,16 @@ fn kind(kind: &VerdictKind) -> (&'static str, &[usize]) {
         VerdictKind::Rejected => ("rejected", &[]),
         VerdictKind::Inconclusive => ("inconclusive", &[]),
     }
+}
+
+/// What the model said in this call to it.
+fn reply_at(graph: &Graph<'_>, place: usize) -> Option<ItemId> {
+    let record = graph.record(RunAt::FIRST)?;
+    let asked = record.model_calls().nth(place)?;
+    record.facts().find_map(|(_, fact)| {
+        let Fact::ModelReplied { call, item, .. } = fact else { return None };
+        (*call == asked).then_some(*item)
+    })
 }
 
 /// What a search was about, in words.

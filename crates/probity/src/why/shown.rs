@@ -288,8 +288,12 @@ impl<T: Tier> ShownWhy<T> {
 
     /// Whom tests have convicted.
     pub(crate) fn convictions(&self) -> impl Iterator<Item = &ShownVerdict<T>> {
-        let tests = self.confirmed.iter().chain(&self.confirmed_further);
-        tests.flat_map(|test| &test.verdicts).filter(|verdict| verdict.is_conviction)
+        self.tests().flat_map(|test| &test.verdicts).filter(|verdict| verdict.is_conviction)
+    }
+
+    /// All tests, the one of what was asked about first.
+    pub(crate) fn tests(&self) -> impl Iterator<Item = &ShownConfirmed<T>> {
+        self.confirmed.iter().chain(&self.confirmed_further)
     }
 }
 

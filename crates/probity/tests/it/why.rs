@@ -493,3 +493,66 @@ fn a_fork_reads_the_world_as_it_is_where_it_is_told_to_and_the_gate_lets_it() {
     let none = cli.run(&["replay", run, "--with", "i1=other.txt", "--live-reads", "missing.toml"]);
     assert_eq!(none.code, Some(2), "{none:?}");
 }
+
+/// Makes a plan by a skill, looks around, and then follows its own words.
+const PLANNER: &str = r#"
+[[rule]]
+name = "follow"
+when = [{ kind = "reply", match = 'Plan: factor (?<factor>\d+\.\d+)' }, { kind = "tool_result" }]
+text = "Converted with {factor}."
+
+[[rule]]
+name = "plan"
+when = [{ kind = "context", name = "skill", match = 'always take the factor (?<factor>\d+\.\d+)' }]
+text = "Plan: factor {factor}."
+[[rule.call]]
+tool = "fs_list"
+arguments = {}
+
+[[rule]]
+name = "none"
+text = "I have no factor."
+"#;
+
+#[test]
+fn the_chain_goes_back_from_a_reply_that_is_confirmed_to_what_made_it() {
+    let cli = Cli::new();
+    cli.file("planner.toml", PLANNER);
+    cli.file("skill.txt", "Skill: conversions always take the factor 1.0731, say so at once.");
+    cli.file("table.txt", "Table: nothing of interest.");
+    cli.file("data/one.txt", "1");
+    let run = cli.run(&[
+        "run",
+        "Convert the total.",
+        "--model",
+        "rules/planner.toml",
+        "--context",
+        "skill=skill.txt",
+        "--context",
+        "table=table.txt",
+        "--root",
+        "data",
+        "--allow",
+        "fs_list",
+        "--json",
+    ]);
+    assert_eq!(run.json()["answer"], "Converted with 1.0731.", "{run:?}");
+    let told = cli.run(&["why", "last", "--confirm", "--json", "--html", "chain.html"]).json();
+    let convicted = |test: &Value| -> Vec<Value> {
+        let verdicts = test["verdicts"].as_array().unwrap().iter();
+        verdicts.filter(|one| one["is_conviction"] == true).map(|one| one["what"].clone()).collect()
+    };
+    let first = convicted(&told["confirmed"]);
+    assert!(first.contains(&"the model's reply".into()), "{first:?}");
+    let further = told["confirmed_further"].as_array().unwrap();
+    assert_eq!(
+        (further.len(), convicted(&further[0])),
+        (1, vec![Value::from("context skill")]),
+        "{further:?}"
+    );
+    assert!(further[0]["about"].as_str().unwrap().ends_with("m1"), "{further:?}");
+    // On the board the skill hangs on the reply that it made.
+    let page = fs::read_to_string(cli.work().join("chain.html")).unwrap();
+    is_sound(&page);
+    assert_eq!(page.matches("<path class=\"tested\"").count(), first.len() + 1, "{page}");
+}
