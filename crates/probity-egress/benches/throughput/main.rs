@@ -43,7 +43,7 @@ fn throughput(criterion: &mut Criterion) {
             .sample_size(10)
             .warm_up_time(Duration::from_millis(200))
             .measurement_time(Duration::from_secs(3))
-            .throughput(Throughput::Bytes(text.len() as u64));
+            .throughput(Throughput::BytesDecimal(text.len() as u64));
         let mut measure = |name, work: &dyn Fn(&str) -> usize| {
             group.bench_with_input(BenchmarkId::from_parameter(name), &text, |bencher, text| {
                 bencher.iter(|| work(text));
