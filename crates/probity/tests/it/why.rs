@@ -556,3 +556,32 @@ fn the_chain_goes_back_from_a_reply_that_is_confirmed_to_what_made_it() {
     is_sound(&page);
     assert_eq!(page.matches("<path class=\"tested\"").count(), first.len() + 1, "{page}");
 }
+
+#[test]
+fn an_imported_conversation_is_tested_by_forks_from_its_prefix() {
+    let cli = Cli::new();
+    cli.file(
+        "chat.json",
+        r#"[{"role":"system","content":"You answer questions about limits."},
+            {"role":"user","content":"What is the limit?"},
+            {"role":"assistant","content":null,"tool_calls":[
+                {"id":"a1","type":"function","function":{"name":"lookup","arguments":"{\"what\":\"limit\"}"}}]},
+            {"role":"tool","tool_call_id":"a1","content":"the limit of Northgate is 4,200.00 EUR"},
+            {"role":"assistant","content":"The limit is 4,200.00 EUR."}]"#,
+    );
+    cli.file(
+        "m.toml",
+        "[[rule]]\nname = 'say'\nwhen = [{ kind = 'tool_result', match = 'is (?<limit>[\\d,.]+) EUR' }]\n\
+         text = 'The limit is {limit} EUR.'\n[[rule]]\nname = 'none'\ntext = 'I do not know.'\n",
+    );
+    let imported = cli.run(&["import", "chat.json"]);
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    let told = cli.run(&["why", "last", "--confirm", "--model", "rules/m.toml", "--json"]).json();
+    let verdicts = told["confirmed"]["verdicts"].as_array().unwrap();
+    let convicted: Vec<&Value> = verdicts.iter().filter(|one| one["is_conviction"] == true).collect();
+    assert_eq!(convicted.len(), 1, "{verdicts:?}");
+    assert_eq!(convicted[0]["what"], "result of lookup (c1)");
+    assert_eq!(told["atoms"][0]["is_confirmed"], true);
+    // The model of an import is a name and nothing that could be asked: one must be given.
+    assert_eq!(cli.run(&["why", "last", "--confirm"]).code, Some(2));
+}
