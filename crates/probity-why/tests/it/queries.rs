@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use probity_contract::{
-    Body, CallId, Content, ContentSetting, Emission, Entry, Fact, ItemId, Kept, Label, Limits, ModelCallId,
-    ModelName, ModelParams, ModelRequest, Origin, Part, PartId, PrincipalId, RECORD_VERSION, Readers,
-    ReplyPart, RunId, RunStarted, Stop, ToolChoice, WindowDelta,
+    Body, CallId, Content, ContentSetting, Digest, Emission, Entry, Fact, Imported, ImportedEdges, ItemId,
+    Kept, Label, Limits, ModelCallId, ModelName, ModelParams, ModelRequest, Origin, Part, PartId,
+    PrincipalId, RECORD_VERSION, Readers, ReplyPart, RunId, RunStarted, Stop, ToolChoice, WindowDelta,
 };
 use probity_core::{Host, Task, run_task};
 use probity_testkit::{MemoryJournal, ScriptedModel, ScriptedPolicy, Turn, principal, run_id};
-use probity_trace::{Record, encode_frame, encode_header};
+use probity_trace::{Noted, Record, encode_frame, encode_header};
 use probity_why::{TRACE_ANSWER_BYTES_MAX, TraceError, TraceQuery, TraceSource, trace_tools};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -236,6 +236,62 @@ fn everything() -> Vec<(&'static str, Value)> {
     all
 }
 
+/// The same record with other parts, or another beginning.
+fn made_other(record: &Record, part: impl Fn(&Kept) -> Kept, start: impl Fn(&mut RunStarted)) -> Record {
+    let mut bytes = Vec::new();
+    encode_header(&mut bytes);
+    for (id, kept) in record.parts() {
+        encode_frame(&Emission::Part(Part { id, kept: part(kept) }), &mut bytes).unwrap();
+    }
+    for line in record.lines() {
+        let Noted::Known(mut fact) = line.fact.clone() else { panic!("all is known") };
+        if let Fact::RunStarted(started) = &mut fact {
+            start(started);
+        }
+        encode_frame(&Emission::Entry(Entry { seq: line.seq, at_ms: line.at_ms, fact }), &mut bytes).unwrap();
+    }
+    Record::read(&bytes).unwrap().record
+}
+
+#[tokio::test]
+async fn of_an_imported_run_nothing_is_called_exact() {
+    let (record, _) = paid(&[("handbook", "limit=1200 EUR")], payer).await;
+    let imported = Imported {
+        format: "odd".to_owned(),
+        file: Digest::of("test", &[b"file"]),
+        place: String::new(),
+        edges: ImportedEdges::Inferred,
+    };
+    let record = made_other(&record, Kept::clone, |start| start.imported = Some(imported.clone()));
+    let source = TraceSource::new(vec![record]);
+    let all = ask(&source, "trace_overview", json!({}));
+    assert_eq!(all["known"], "inferred");
+    for name in ["trace_node", "trace_slice"] {
+        let answer = ask(&source, name, json!({"id": "answer"})).to_string();
+        assert!(answer.contains("inferred") && !answer.contains("\"exact\""), "{name}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn texts_that_are_not_kept_are_counted_and_not_made_up() {
+    let (record, _) = paid(&[("handbook", "limit=1200 EUR")], payer).await;
+    let length = |kept: &Kept| match kept {
+        Kept::Full(text) | Kept::Redacted(text) => Kept::Length(text.len() as u64),
+        Kept::Length(bytes) => Kept::Length(*bytes),
+    };
+    let source = TraceSource::new(vec![made_other(&record, length, |_| ())]);
+    let found = ask(&source, "trace_find", json!({"text": "1200"}));
+    assert_eq!(found["total"], 0);
+    for answer in [found, ask(&source, "trace_value", json!({"value": "1200"}))] {
+        assert!(answer["items_redacted_or_not_kept"].as_u64().unwrap() > 0, "{answer}");
+    }
+    for (name, arguments) in everything() {
+        if let Ok(answer) = source.ask(&query(name, arguments)) {
+            assert!(!answer.to_string().contains("limit=1200"), "{name}");
+        }
+    }
+}
+
 /// A record of items, windows and calls that nobody would write.
 fn odd_record(texts: &[String], windows: &[(u32, Vec<u32>)]) -> Record {
     let mut bytes = Vec::new();
@@ -369,9 +425,7 @@ fn too_much_text_is_said_and_not_read() {
     encode_header(&mut bytes);
     let record = {
         let start = odd_record(&[], &[]);
-        let Some(probity_trace::Noted::Known(first)) = start.lines().first().map(|line| &line.fact) else {
-            panic!()
-        };
+        let Some(Noted::Known(first)) = start.lines().first().map(|line| &line.fact) else { panic!() };
         encode_frame(&Emission::Entry(Entry { seq: 0, at_ms: 0, fact: first.clone() }), &mut bytes).unwrap();
         for (at, text) in (1_u32..).zip(&texts) {
             let id = PartId::of(text);
