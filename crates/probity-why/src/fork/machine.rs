@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use probity_contract::{
-    CallId, Content, Effect, Item, ItemId, Label, ModelCallId, ModelErrorClass, ModelReply, ModelRequest,
-    Origin, ProposedCall, ReplyPart, ReplyPartKind, ToolChoice, ToolName,
+    CallId, Content, Effect, Integrity, Item, ItemId, Label, ModelCallId, ModelErrorClass, ModelReply,
+    ModelRequest, Origin, ProposedCall, Readers, ReplyPart, ReplyPartKind, ToolChoice, ToolName,
 };
 
 use super::ForkError;
@@ -62,6 +62,8 @@ pub struct LiveRead {
     pub text: Arc<str>,
     /// Whether that is an error.
     pub is_error: bool,
+    /// Who may read it. A later read is judged by that.
+    pub readers: Readers,
 }
 
 /// What a fork wants next.
@@ -194,16 +196,18 @@ impl<'r> Fork<'r> {
         let mut items: Vec<Arc<Item>> = self.request.items.as_ref().clone();
         let model_call = u32::try_from(self.from.saturating_add(self.turns)).unwrap_or(u32::MAX);
         let origin = Origin::Model(ModelCallId(model_call));
-        items.push(self.item(origin, Content::Reply(reply.parts.as_slice().into())));
+        // Whatever stood in its window may stand in a reply.
+        let readers = items.iter().fold(Readers::Everyone, |all, item| all.join(&item.label.readers));
+        items.push(self.item(origin, readers, Content::Reply(reply.parts.as_slice().into())));
         (self.items, self.unserved) = (items, calls.into());
         self.serve_all();
     }
 
     /// Takes what the read that was asked for brought back; `None` where it was not made. What was not asked for is not taken.
     pub fn heard_read(&mut self, read: Option<LiveRead>) {
-        let State::Reads(call) = std::mem::replace(&mut self.state, State::Asks) else {
-            return;
-        };
+        let State::Reads(call) = &self.state else { return };
+        let call = call.clone();
+        self.state = State::Asks;
         let Some(read) = read else { return self.diverged(call) };
         self.was_read.insert(CallKey::of(&call.name, &call.arguments), read);
         self.unserved.push_front(call);
@@ -215,8 +219,8 @@ impl<'r> Fork<'r> {
         while let Some(call) = self.unserved.pop_front() {
             let served = self.serve(&call).or_else(|| self.serve_read(&call));
             match served {
-                Some((id, content)) => {
-                    let item = self.item(Origin::Tool(id), content);
+                Some((id, readers, content)) => {
+                    let item = self.item(Origin::Tool(id), readers, content);
                     self.items.push(item);
                 }
                 None if self.may_be_read(&call) => {
@@ -235,10 +239,10 @@ impl<'r> Fork<'r> {
     }
 
     /// What a call has read live before.
-    fn serve_read(&mut self, call: &ProposedCall) -> Option<(CallId, Content)> {
+    fn serve_read(&mut self, call: &ProposedCall) -> Option<Served> {
         let read = self.was_read.get(&CallKey::of(&call.name, &call.arguments))?.clone();
         let id = self.next_call();
-        Some((id, result(id, call, read.text, read.is_error)))
+        Some((id, read.readers, result(id, call, read.text, read.is_error)))
     }
 
     fn next_call(&mut self) -> CallId {
@@ -275,15 +279,16 @@ impl<'r> Fork<'r> {
         self.recorded.model_calls().saturating_sub(self.from).saturating_add(TURNS_BEYOND_MAX)
     }
 
-    fn item(&mut self, origin: Origin, content: Content) -> Arc<Item> {
+    fn item(&mut self, origin: Origin, readers: Readers, content: Content) -> Arc<Item> {
         let id = ItemId(self.next_item);
         self.next_item = self.next_item.saturating_add(1);
-        // Nobody judges by it here: nothing acts.
-        Arc::new(Item { id, origin, label: Label::untrusted(), content })
+        // A live read is judged by what stands in the window, so who may read it is kept; nothing in a fork is believed more.
+        let label = Label { integrity: Integrity::Untrusted, readers };
+        Arc::new(Item { id, origin, label, content })
     }
 
     /// What a call brought back in the record, as the fork shows it; `None` where it cannot be served.
-    fn serve(&mut self, proposed: &ProposedCall) -> Option<(CallId, Content)> {
+    fn serve(&mut self, proposed: &ProposedCall) -> Option<Served> {
         let key = CallKey::of(&proposed.name, &proposed.arguments);
         let recorded: Vec<_> = self.recorded.tool_calls.iter().filter(|call| call.key == key).collect();
         let count = self.served.entry(key).or_insert(0);
@@ -299,9 +304,9 @@ impl<'r> Fork<'r> {
         let recorded = self.recorded.item(served.result?)?;
         let shown = self.changes.item(recorded);
         let Content::ToolResult { text, is_error, .. } = &shown.content else { return None };
-        let (text, is_error) = (Arc::clone(text), *is_error);
+        let (text, is_error, readers) = (Arc::clone(text), *is_error, shown.label.readers.clone());
         let call = self.next_call();
-        Some((call, result(call, proposed, text, is_error)))
+        Some((call, readers, result(call, proposed, text, is_error)))
     }
 
     /// The request that follows: that of the recorded call at this place, as far as it is about anything but the window.
@@ -337,6 +342,9 @@ impl<'r> Fork<'r> {
         &self.request.items
     }
 }
+
+/// The result of a call, and who may read it.
+type Served = (CallId, Readers, Content);
 
 fn result(call: CallId, proposed: &ProposedCall, text: Arc<str>, is_error: bool) -> Content {
     let (provider_id, tool) = (proposed.provider_id.clone(), proposed.name.clone());

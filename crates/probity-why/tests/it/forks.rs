@@ -1,7 +1,10 @@
 use std::sync::Arc;
 
-use probity_contract::{Content, ItemId, ModelErrorClass, ModelReply, ReplyPart, Stop, ToolName, Usage};
-use probity_trace::{Record, atoms_of_text};
+use probity_contract::{
+    Body, Content, Emission, Entry, Fact, ItemId, ModelErrorClass, ModelReply, Part, Readers, ReplyPart,
+    Stop, ToolName, Usage,
+};
+use probity_trace::{Noted, Record, atoms_of_text, encode_frame, encode_header};
 use probity_why::{
     Asked, Fork, ForkChange, ForkEnd, ForkError, ForkStep, Kept, LIVE_READS_MAX, LiveRead, Recorded,
     TURNS_BEYOND_MAX, Target, text_of,
@@ -99,7 +102,7 @@ async fn an_effect_that_would_differ_ends_the_fork() {
 
 fn recorded_call(record: &Record, name: &str) -> probity_contract::CallId {
     let call = record.facts().find_map(|(_, fact)| match fact {
-        probity_contract::Fact::CallProposed { call, tool, .. } if tool == name => Some(*call),
+        Fact::CallProposed { call, tool, .. } if tool == name => Some(*call),
         _ => None,
     });
     call.unwrap()
@@ -187,7 +190,8 @@ async fn a_read_that_was_never_made_is_asked_for_once_and_only_where_it_may_be()
     let tools = ["look", "pay", "gone"].map(|name| ToolName::new(name).unwrap());
     let begin = || Fork::begin(&recorded, 0, &[], Asked::Reply(2), answer_kept()).unwrap();
     let other = |id: &str| ReplyPart::call(id, "look", r#"{"what":"the weather"}"#);
-    let read = LiveRead { text: "it rains".into(), is_error: false };
+    let ada = Readers::Only(["ada".to_owned()].into());
+    let read = LiveRead { text: "it rains".into(), is_error: false, readers: ada.clone() };
 
     let mut fork = begin();
     fork.heard(Ok(&reply(vec![other("x")])));
@@ -205,14 +209,31 @@ async fn a_read_that_was_never_made_is_asked_for_once_and_only_where_it_may_be()
     let ForkStep::Ask(request) = fork.step() else { panic!("{:?}", fork.step()) };
     let results: Vec<String> = request.items.iter().rev().take(4).map(|item| text_of(item)).collect();
     assert_eq!(results, ["limits are in the notes", "it rains", "it rains", "limits are in the notes"]);
+    // Who may read it goes on to what is made of it.
+    let readers: Vec<Readers> =
+        request.items.iter().rev().take(5).map(|item| item.label.readers.clone()).collect();
+    assert_eq!(
+        readers,
+        [&Readers::Everyone, &ada, &ada, &Readers::Everyone, &Readers::Everyone].map(Clone::clone)
+    );
     assert_eq!(fork.live_reads(), 1);
     fork.heard_read(Some(read.clone()));
     assert!(matches!(fork.step(), ForkStep::Ask(_)), "it did not ask for that");
+
+    fork.heard(Ok(&reply(vec![look("f")])));
+    let reply_items = fork.window().iter().rev().take(2).map(|item| item.label.readers.clone());
+    assert_eq!(
+        reply_items.collect::<Vec<_>>(),
+        [Readers::Everyone, ada],
+        "a reply may hold whatever stood in its window"
+    );
 
     // What is not made, what has an effect by the record, and what the record does not know.
     fork.heard(Ok(&reply(vec![ReplyPart::call("e", "look", r#"{"what":"else"}"#)])));
     fork.heard_read(None);
     assert!(matches!(fork.step(), ForkStep::Done(ForkEnd::Diverged { .. })));
+    fork.heard_read(Some(read.clone()));
+    assert!(matches!(fork.step(), ForkStep::Done(ForkEnd::Diverged { .. })), "an end is an end");
     for (tool, arguments) in [("pay", r#"{"amount":2,"to":"ACME-9"}"#), ("gone", "{}"), ("Look", "{}")] {
         let mut fork = begin().with_live_reads(tools.clone());
         fork.heard(Ok(&reply(vec![ReplyPart::call("x", tool, arguments)])));
@@ -229,4 +250,27 @@ async fn a_read_that_was_never_made_is_asked_for_once_and_only_where_it_may_be()
         }
     }
     assert!(fork.live_reads() <= LIVE_READS_MAX && matches!(fork.step(), ForkStep::Done(_)));
+}
+
+#[tokio::test]
+async fn a_served_result_may_be_read_by_whom_the_recorded_one_may() {
+    let (record, _) = paid(&NOTES, payer).await;
+    let ada = Readers::Only(["ada".to_owned()].into());
+    let mut bytes = Vec::new();
+    encode_header(&mut bytes);
+    for (id, kept) in record.parts() {
+        encode_frame(&Emission::Part(Part { id, kept: kept.clone() }), &mut bytes).unwrap();
+    }
+    for line in record.lines() {
+        let Noted::Known(mut fact) = line.fact.clone() else { panic!("all is known") };
+        if let Fact::ItemAdded { label, body: Body::ToolResult { .. }, .. } = &mut fact {
+            label.readers = ada.clone();
+        }
+        encode_frame(&Emission::Entry(Entry { seq: line.seq, at_ms: line.at_ms, fact }), &mut bytes).unwrap();
+    }
+    let record = Record::read(&bytes).unwrap().record;
+    let recorded = Recorded::of(&record).unwrap();
+    let mut fork = Fork::begin(&recorded, 0, &[], Asked::Reply(2), answer_kept()).unwrap();
+    fork.heard(Ok(&reply(vec![ReplyPart::call("a", "look", r#"{"what":"limits"}"#)])));
+    assert_eq!(fork.window().last().unwrap().label.readers, ada);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use probity_contract::{Content, ReplyPart, ToolName};
+use probity_contract::{Content, Readers, ReplyPart, ToolName};
 use probity_trace::atoms_of_text;
 use probity_why::{Asked, CallKey, Fork, ForkChange, ForkStep, Kept, LiveRead, Recorded, Target};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ async fn a_hundred_thousand_forks_repeat_no_effect_and_no_read() {
                     prop_assert_eq!(&call.name, "look", "only a tool that reads");
                     let key = CallKey::of(&call.name, &call.arguments);
                     prop_assert!(made.insert(key), "each read once");
-                    let read = LiveRead { text: "read".into(), is_error: false };
+                    let read = LiveRead { text: "read".into(), is_error: false, readers: Readers::Everyone };
                     fork.heard_read(reads.next().unwrap_or(false).then_some(read));
                 }
                 if let ForkStep::Done(_) = fork.step() {

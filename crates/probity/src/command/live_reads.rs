@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use probity_contract::{
     BoxFuture, Cancel, Content, Fact, Integrity, Item, Label, Model, ModelContext, ModelError, ModelEvent,
-    ModelName, ModelReply, ModelRequest, ProposedCall, ReplyPart, RunId, Stop, Usage,
+    ModelName, ModelReply, ModelRequest, ProposedCall, Readers, ReplyPart, RunId, Stop, Usage,
 };
 use probity_core::{Host, Mode, run_task};
 use probity_store::Store;
@@ -58,8 +58,7 @@ impl TaskReader {
         let tools = wire::tools(&self.file.tools)?;
         let (task, _) = wire::task(self.file.clone(), Arc::clone(&model) as Arc<dyn Model>, tools, false)?;
         let texts: Vec<String> = window.iter().map(|item| item.flat_text()).collect();
-        let readers = window.iter().map(|item| item.label.readers.clone());
-        let readers = readers.reduce(|all, readers| all.join(&readers)).unwrap_or(Label::untrusted().readers);
+        let readers = window.iter().fold(Readers::Everyone, |all, item| all.join(&item.label.readers));
         let label = Label { integrity: Integrity::Untrusted, readers };
         let task = task.context("fork", texts.join("\n"), label);
         let run = settings::fresh_run_id()?;
@@ -133,7 +132,8 @@ impl Model for OneCall {
     ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let result = request.items.iter().find_map(|item| match &item.content {
             Content::ToolResult { text, is_error, .. } => {
-                Some(LiveRead { text: Arc::clone(text), is_error: *is_error })
+                let readers = item.label.readers.clone();
+                Some(LiveRead { text: Arc::clone(text), is_error: *is_error, readers })
             }
             Content::Instructions(_)
             | Content::Person(_)
