@@ -363,10 +363,10 @@ pub(crate) struct WhyArgs {
     #[arg(long, requires = "confirm")]
     pub(crate) sentences: bool,
     /// With --confirm: a reply counts as the recorded one where this pattern matches its text
-    #[arg(long, value_name = "REGEX", requires = "confirm", conflicts_with = "kept_if_command", value_parser = pattern)]
+    #[arg(long, value_name = "REGEX", requires = "confirm", conflicts_with_all = ["kept_if_command", "pointer"], value_parser = pattern)]
     pub(crate) kept_if: Option<Regex>,
     /// With --confirm: ask this program; it reads the reply and exits with 0 (the same) or 1 (another)
-    #[arg(long, value_name = "PROGRAM", requires = "confirm")]
+    #[arg(long, value_name = "PROGRAM", requires = "confirm", conflicts_with = "pointer")]
     pub(crate) kept_if_command: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) page: PageArgs,

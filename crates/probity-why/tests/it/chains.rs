@@ -18,7 +18,7 @@ const NOTES: [(&str, &str); 3] = [
 ];
 
 /// Notes the limit that stands in its window, and then answers from its own note alone.
-fn recaller(request: &ModelRequest) -> Vec<ReplyPart> {
+pub(crate) fn recaller(request: &ModelRequest) -> Vec<ReplyPart> {
     let replies = request.items.iter().filter(|item| matches!(item.content, Content::Reply(_)));
     let said: Vec<String> = replies.map(|item| item.flat_text()).collect();
     if said.is_empty() {

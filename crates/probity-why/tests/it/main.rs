@@ -13,6 +13,7 @@
 mod bench;
 mod chains;
 mod confirm;
+mod error;
 mod forks;
 mod fuzzed;
 mod queries;

@@ -5,7 +5,7 @@ use probity_egress::{Egress, Tier, Words, egress_text};
 use super::board::board;
 use super::page::Page;
 use super::windows::windows;
-use crate::why::{Mark, ShownArm, ShownAtom, ShownChain, ShownConfirmed, ShownWhy};
+use crate::why::{Mark, ShownAtom, ShownChain, ShownConfirmed, ShownWhy};
 
 pub(crate) fn why_page<T: Tier>(why: &ShownWhy<T>) -> String {
     let title: Egress<T> = Words::new().text("Why: ").passed(&why.asked).done();
@@ -41,8 +41,10 @@ pub(crate) fn why_page<T: Tier>(why: &ShownWhy<T>) -> String {
     }
     why.atoms.iter().for_each(|one| atom(&mut page, one));
     page.markup("</section>\n<section id=\"chains\" aria-labelledby=\"h-chains\">\n<h2 id=\"h-chains\">How the sources reached it</h2>\n<ol>\n");
-    why.chains.iter().for_each(|one| chain(&mut page, why, one));
-    page.markup("</ol>\n</section>\n");
+    why.chains.iter().for_each(|one| chain(&mut page, one));
+    page.markup("</ol>\n");
+    tested_edges(&mut page, why);
+    page.markup("</section>\n");
     leads(&mut page, why);
     tested(&mut page, why);
     page.markup("<section id=\"windows\" aria-labelledby=\"h-windows\">\n<h2 id=\"h-windows\">What each model call was sent</h2>\n");
@@ -93,14 +95,42 @@ fn test<T: Tier>(page: &mut Page<T>, confirmed: &ShownConfirmed<T>) {
             page.markup(" ").text(with);
         }
         page.markup(if verdict.is_conviction { "</strong>" } else { "" });
+        page.markup(if verdict.is_sufficient { " (sufficient)" } else { "" });
         for arm in [verdict.changed, verdict.unchanged] {
-            let ShownArm { kept, of, .. } = arm;
-            let words = Words::new().number(kept.into()).text(" of ").number(of.into()).done();
-            page.markup("</td><td>").text(&words);
+            page.markup("</td><td>").text(&egress_text(&arm.words()));
         }
         page.markup("</td></tr>\n");
     }
     page.markup("</tbody></table>\n");
+    for words in confirmed.without_conviction().into_iter().chain(confirmed.cut_short()) {
+        page.markup("<p>").markup(words).markup(".</p>\n");
+    }
+    if let Some([tool, arguments]) = &confirmed.diverged_at {
+        page.markup("<p>Diverged at ").text(tool).markup(" ").text(arguments);
+        page.markup(": a call that was never made; nothing was run.</p>\n");
+    }
+    if let Some(failure) = &confirmed.failure {
+        page.markup("<p>The model failed: ").text(failure).markup("</p>\n");
+    }
+}
+
+/// The tested edges of the board, as a list.
+fn tested_edges<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>) {
+    if why.convictions().next().is_none() {
+        return;
+    }
+    page.markup("<h3>What a test has confirmed</h3>\n<ul>\n");
+    for test in why.tests() {
+        for verdict in test.verdicts.iter().filter(|verdict| verdict.is_conviction) {
+            page.markup("<li>").text(&test.about).markup(" ← (tested) <strong>! ").markup(verdict.verdict);
+            page.markup("</strong> <b>")
+                .text(&verdict.id)
+                .markup("</b> ")
+                .text(&verdict.what)
+                .markup("</li>\n");
+        }
+    }
+    page.markup("</ul>\n");
 }
 
 fn text<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>) {
@@ -178,7 +208,7 @@ fn atom<T: Tier>(page: &mut Page<T>, atom: &ShownAtom<T>) {
     page.markup("</details>\n");
 }
 
-fn chain<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>, chain: &ShownChain<T>) {
+fn chain<T: Tier>(page: &mut Page<T>, chain: &ShownChain<T>) {
     page.markup("<li><b>").text(&chain.id).markup("</b> ").text(&chain.what);
     if let Some(integrity) = chain.integrity {
         page.markup(", ").text(&egress_text(&integrity.to_string()));
@@ -194,9 +224,6 @@ fn chain<T: Tier>(page: &mut Page<T>, why: &ShownWhy<T>, chain: &ShownChain<T>) 
             page.markup(" ← (").markup(link.edge).markup(") ");
         }
         page.text(&link.id).markup(" ").markup(link.what);
-    }
-    for verdict in why.convictions().filter(|verdict| verdict.id == chain.id) {
-        page.markup(" ← (tested) <strong>! ").markup(verdict.verdict).markup("</strong>");
     }
     page.markup("<ul>");
     for step in &chain.origin {

@@ -2,7 +2,7 @@
 
 use probity_egress::{Egress, SamePrincipal, Words, egress_text};
 
-use crate::why::{ShownArm, ShownConfirmed, ShownVerdict};
+use crate::why::{ShownConfirmed, ShownVerdict};
 
 type Passed = Egress<SamePrincipal>;
 
@@ -21,16 +21,7 @@ pub(crate) fn confirmed_lines(confirmed: &ShownConfirmed<SamePrincipal>) -> Vec<
     let mut lines = vec![words.done()];
     let convicted = confirmed.verdicts.iter().filter(|verdict| verdict.is_conviction);
     lines.extend(convicted.map(|verdict| verdict_line('!', verdict)));
-    if !confirmed.verdicts.iter().any(|verdict| verdict.is_conviction) {
-        lines.push(Egress::fixed(match (confirmed.ended, confirmed.none_needed) {
-            (_, true) => "  no cause among them: the answer stays with all of them out of sight",
-            ("complete", false) => "  no cause was confirmed",
-            ("unsteady", false) => {
-                "  no verdict: with nothing changed the answer comes out otherwise too often"
-            }
-            _ => "  no cause was confirmed before the test ended",
-        }));
-    }
+    lines.extend(confirmed.without_conviction().map(|words| Words::new().text("  ").text(words).done()));
     let others: Vec<_> = confirmed.verdicts.iter().filter(|verdict| !verdict.is_conviction).collect();
     lines.extend(others.iter().take(OTHERS_MAX).map(|verdict| verdict_line('-', verdict)));
     if let Some(more) = others.len().checked_sub(OTHERS_MAX).filter(|more| *more > 0) {
@@ -44,9 +35,7 @@ pub(crate) fn confirmed_lines(confirmed: &ShownConfirmed<SamePrincipal>) -> Vec<
     if let Some(failure) = &confirmed.failure {
         lines.push(Words::new().text("the model failed: ").passed(failure).done());
     }
-    if confirmed.is_cancelled {
-        lines.push(Egress::fixed("cancelled: what is said here is what was known by then"));
-    }
+    lines.extend(confirmed.cut_short().map(Egress::fixed));
     lines
 }
 
@@ -60,18 +49,9 @@ fn verdict_line(sign: char, verdict: &ShownVerdict<SamePrincipal>) -> Passed {
     if verdict.changed.of == 0 && verdict.changed.without_outcome == 0 {
         return words.text("; not tested on its own").done();
     }
-    let words = words.text("; with it changed the answer stayed in ").passed(&share(verdict.changed));
-    words.text(", unchanged in ").passed(&share(verdict.unchanged)).done()
-}
-
-/// `0 of 3 [0 to 0.6]`.
-fn share(arm: ShownArm) -> Passed {
-    let [low, high] = arm.interval;
-    let without = match arm.without_outcome {
-        0 => String::new(),
-        many => format!(", {many} without an outcome"),
-    };
-    egress_text(&format!("{} of {} [{low:.2} to {high:.2}]{without}", arm.kept, arm.of))
+    let words =
+        words.text("; with it changed the answer stayed in ").passed(&egress_text(&verdict.changed.words()));
+    words.text(", unchanged in ").passed(&egress_text(&verdict.unchanged.words())).done()
 }
 
 fn spent(confirmed: &ShownConfirmed<SamePrincipal>) -> Passed {

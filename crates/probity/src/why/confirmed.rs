@@ -127,6 +127,45 @@ impl<T: Tier> ShownConfirmed<T> {
     }
 }
 
+impl ShownArm {
+    /// `0 of 3 [0.00 to 0.60]`.
+    pub(crate) fn words(self) -> String {
+        let [low, high] = self.interval;
+        let without = match self.without_outcome {
+            0 => String::new(),
+            many => format!(", {many} without an outcome"),
+        };
+        format!("{} of {} [{low:.2} to {high:.2}]{without}", self.kept, self.of)
+    }
+}
+
+impl<T: Tier> ShownConfirmed<T> {
+    /// What there is to say where nobody was convicted.
+    pub(crate) fn without_conviction(&self) -> Option<&'static str> {
+        if self.verdicts.iter().any(|verdict| verdict.is_conviction) {
+            return None;
+        }
+        Some(match (self.ended, self.none_needed) {
+            (_, true) => "no cause among them: the answer stays with all of them out of sight",
+            ("complete", false) => "no cause was confirmed",
+            ("unsteady", false) => {
+                "no verdict: with nothing changed the answer comes out otherwise too often"
+            }
+            _ => "no cause was confirmed before the test ended",
+        })
+    }
+
+    /// What cut the test short, where something did.
+    pub(crate) fn cut_short(&self) -> Option<&'static str> {
+        match self.ended {
+            _ if self.is_cancelled => Some("cancelled: what is said here is what was known by then"),
+            "budget" => Some("the budget was used up before everything had a verdict"),
+            "undecided" => Some("what was heard contradicts itself, or too many forks had no answer"),
+            _ => None,
+        }
+    }
+}
+
 fn arm(kept: u32, flipped: u32, tally: &probity_why::Tally, interval: Interval) -> ShownArm {
     let round = |share: f64| (share * 1000.0).round() / 1000.0;
     ShownArm {

@@ -8,7 +8,7 @@ mod words;
 
 use passed::PassedText;
 
-pub(crate) use confirmed::{ShownArm, ShownConfirmed, ShownVerdict};
+pub(crate) use confirmed::{ShownConfirmed, ShownVerdict};
 pub(crate) use shown::{
     Mark, ShownAtom, ShownChain, ShownHolder, ShownLead, ShownUnknown, ShownWhy, ShownWindow,
 };

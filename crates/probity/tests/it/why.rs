@@ -277,6 +277,15 @@ fn what_the_demo_was_told_is_confirmed_and_its_run_is_played_again() {
     is_sound(&page);
     assert!(page.contains("Tested by counterfactuals"));
     assert!(page.contains("<path class=\"tested\"") && page.contains("a confirmed cause"), "{page}");
+    assert!(page.contains("What a test has confirmed") && page.contains("0 of 4 [0.00 to 0.68]"), "{page}");
+    // The page says as well as the terminal what cut a test short.
+    let cut = ["why", "last", "--text", "5,000.00 EUR", "--confirm", "--budget", "2", "--html", "cut.html"];
+    let cut = cli.run(&cut);
+    let words = "the budget was used up before everything had a verdict";
+    assert!(cut.out.contains(words) && cut.err.contains(", 2 at most"), "{cut:?}");
+    let page = fs::read_to_string(cli.work().join("cut.html")).unwrap();
+    is_sound(&page);
+    assert!(page.contains(words) && page.contains("no cause was confirmed before the test ended"), "{page}");
     let untested = cli.run(&["why", "last", "--text", "5,000.00 EUR", "--html", "plain.html"]);
     assert_eq!(untested.code, Some(0), "{untested:?}");
     let untested = fs::read_to_string(cli.work().join("plain.html")).unwrap();
@@ -339,6 +348,8 @@ fn a_reply_counts_as_the_same_where_a_pattern_or_a_program_says_so() {
     let none = with(&["--kept-if-command", "./no-such-judge"]);
     assert!(none.code == Some(1) && none.err.contains("cannot be run"), "{none:?}");
     let never = cli.program("never", "#!/bin/sh\nexit 1\n");
+    let both = ["why", "last", "--pointer", "/a", "--confirm", "--kept-if", "5"];
+    assert_eq!(cli.run(&both).code, Some(2), "one of them would be passed over");
     for more in [["--kept-if", "no such words"], ["--kept-if-command", &never], ["--kept-if", "("]] {
         assert_eq!(with(&more).code, Some(2), "{more:?}");
     }

@@ -100,7 +100,7 @@ pub(crate) async fn confirm(
     let candidates =
         candidates_with_replies(&recorded, &asked, &atoms).map_err(|error| fork_failed(&error))?;
     let settings = settings(plan);
-    tell_estimate(record, &asked, &candidates, &settings, screen);
+    tell_estimate(record, &asked, &candidates, (plan, &settings), screen);
     let mut chain = ConfirmChain::new(&recorded, Arc::clone(&plan.model), asked, kept, atoms);
     (chain.settings, chain.cancel, chain.sentences) = (settings, cancel, plan.sentences);
     screen.busy("testing suspects");
@@ -171,7 +171,7 @@ fn tell_estimate(
     record: &Record,
     asked: &Asked,
     candidates: &[Candidate],
-    settings: &Settings,
+    (plan, settings): (&Plan, &Settings),
     screen: &Screen,
 ) {
     let suspects: Vec<_> = candidates.iter().map(|candidate| candidate.suspect.clone()).collect();
@@ -188,8 +188,13 @@ fn tell_estimate(
         Some(_) => format!(", about ${:.4}", cost.likely.microdollars as f64 / 1e6),
         None => String::new(),
     };
+    let most = match plan.budget {
+        Some(Budget::Dollars(dollars)) => format!("${dollars:.2}"),
+        Some(Budget::Calls(_)) | None => settings.budget.model_calls.to_string(),
+    };
+    // More causes, the replies before and sentences take more than one cause does; the budget bounds them all.
     let words = format!(
-        "testing {} suspects: {} model calls at least, likely up to {}{dollars}; nothing is run but the model",
+        "testing {} suspects: {} model calls at least, up to {}{dollars} for one cause, {most} at most; nothing is run but the model",
         candidates.len(),
         cost.least.model_calls,
         cost.likely.model_calls

@@ -1,5 +1,6 @@
 //! `--kept-if` and `--kept-if-command`: when a reply counts as the recorded one, in the words of whoever asks.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use probity_contract::Cancel;
 use probity_why::{Judge, Kept, Unjudged};
 use regex::{Regex, RegexBuilder};
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
@@ -44,7 +46,9 @@ pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
 }
 
 fn judge(program: PathBuf, cancel: Cancel) -> Judge {
-    Arc::new(move |text| asked(&program, text, &cancel).map_err(|why| unjudged(&program, &why)))
+    Arc::new(move |text| {
+        asked(&program, text, JUDGE_TIMEOUT, &cancel).map_err(|why| unjudged(&program, &why))
+    })
 }
 
 fn unjudged(program: &Path, why: &str) -> Unjudged {
@@ -54,12 +58,12 @@ fn unjudged(program: &Path, why: &str) -> Unjudged {
 /// Runs the program without a shell, with the reply on its standard input.
 ///
 /// A fork compares in one go, so this waits; the runtime is told, and hears of an interrupt meanwhile.
-fn asked(program: &Path, text: &str, cancel: &Cancel) -> Result<bool, String> {
+fn asked(program: &Path, text: &str, timeout: Duration, cancel: &Cancel) -> Result<bool, String> {
     let answer = answer(program, text);
     let bounded = async {
         tokio::select! {
-            answer = tokio::time::timeout(JUDGE_TIMEOUT, answer) => answer.unwrap_or_else(|_elapsed| {
-                Err(format!("took longer than {} seconds", JUDGE_TIMEOUT.as_secs()))
+            answer = tokio::time::timeout(timeout, answer) => answer.unwrap_or_else(|_elapsed| {
+                Err(format!("took longer than {} seconds", timeout.as_secs_f64()))
             }),
             () = cancel.fired() => Err("was stopped".to_owned()),
         }
@@ -69,17 +73,26 @@ fn asked(program: &Path, text: &str, cancel: &Cancel) -> Result<bool, String> {
 
 async fn answer(program: &Path, text: &str) -> Result<bool, String> {
     let mut command = Command::new(program);
-    // What it prints has passed no exit, so nobody sees it; its exit code is its answer. It ends with the question.
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    // What it prints has passed no exit, so nobody sees it; its exit code is its answer.
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.kill_on_drop(true).process_group(0);
     let mut child = command.spawn().map_err(|error| format!("cannot be run: {error}"))?;
     let input = child.stdin.take();
+    // Dropped before the child is, which is waited for only then: so the number is still its own.
+    let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let write = async {
         if let Some(mut input) = input {
             // A program that says so before it has read all has answered: the pipe is closed then.
             let _written = input.write_all(text.as_bytes()).await;
         }
+        // Its exit is the answer, also where something that it has started still holds the pipe.
+        std::future::pending::<Infallible>().await
     };
-    let ((), status) = tokio::join!(write, child.wait());
+    let status = tokio::select! {
+        status = child.wait() => status,
+        never = write => match never {},
+    };
+    group.0 = None;
     match status.map_err(|error| format!("cannot be waited for: {error}"))?.code() {
         Some(0) => Ok(true),
         Some(1) => Ok(false),
@@ -87,3 +100,19 @@ async fn answer(program: &Path, text: &str) -> Result<bool, String> {
         None => Err("was ended by a signal".to_owned()),
     }
 }
+
+/// A program that has not answered yet, with what it has started. It ends with the question.
+struct Group(Option<Pid>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(leader) = self.0 {
+            // What has ended by itself cannot be killed, and need not be.
+            let _killed = kill_process_group(leader, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;
