@@ -78,11 +78,7 @@ fn test<T: Tier>(page: &mut Page<T>, confirmed: &ShownConfirmed<T>) {
     page.markup("<h3>").text(&confirmed.about).markup("</h3>\n<p>Forks of the run with ");
     page.text(&confirmed.model).markup(", compared by ").markup(confirmed.compared_by);
     page.markup(if confirmed.is_exact { "." } else { " (<strong>fuzzy</strong>)." });
-    let words = Words::new().text(" ").number(confirmed.shots.into()).text(" forks, ");
-    let words = words
-        .number(confirmed.model_calls.into())
-        .text(" model calls; the probability that any conviction is wrong is at most ");
-    page.text(&words.passed(&egress_text(&confirmed.alpha.to_string())).done()).markup(".</p>\n");
+    page.markup(" ").text(&egress_text(&confirmed.spent())).markup(".</p>\n");
     page.markup("<table><thead><tr><th scope=\"col\">Suspect</th><th scope=\"col\">Verdict</th><th scope=\"col\">Stayed, changed</th><th scope=\"col\">Stayed, unchanged</th></tr></thead><tbody>\n");
     for verdict in &confirmed.verdicts {
         page.markup("<tr><th scope=\"row\">")

@@ -27,7 +27,7 @@ pub(crate) fn confirmed_lines(confirmed: &ShownConfirmed<SamePrincipal>) -> Vec<
     if let Some(more) = others.len().checked_sub(OTHERS_MAX).filter(|more| *more > 0) {
         lines.push(Words::new().text("  and ").number(more as u64).text(" more without a conviction").done());
     }
-    lines.push(spent(confirmed));
+    lines.push(Words::new().text("  ").passed(&egress_text(&confirmed.spent())).done());
     if let Some([tool, arguments]) = &confirmed.diverged_at {
         let words = Words::new().text("diverged at ").passed(tool).text(" ").passed(arguments);
         lines.push(words.text(": a call that was never made; nothing was run").done());
@@ -52,16 +52,4 @@ fn verdict_line(sign: char, verdict: &ShownVerdict<SamePrincipal>) -> Passed {
     let words =
         words.text("; with it changed the answer stayed in ").passed(&egress_text(&verdict.changed.words()));
     words.text(", unchanged in ").passed(&egress_text(&verdict.unchanged.words())).done()
-}
-
-fn spent(confirmed: &ShownConfirmed<SamePrincipal>) -> Passed {
-    let cost = match (confirmed.cost_is_unknown, confirmed.cost_usd > 0.0) {
-        (false, _) => format!("${:.4}", confirmed.cost_usd),
-        (true, true) => format!("at least ${:.4}", confirmed.cost_usd),
-        (true, false) => "at a cost that is not known".to_owned(),
-    };
-    egress_text(&format!(
-        "  {} forks, {} model calls, {cost}; the probability that any of these convictions is wrong is at most {}",
-        confirmed.shots, confirmed.model_calls, confirmed.alpha
-    ))
 }

@@ -155,6 +155,19 @@ impl<T: Tier> ShownConfirmed<T> {
         })
     }
 
+    /// What it cost, and the error that holds.
+    pub(crate) fn spent(&self) -> String {
+        let cost = match (self.cost_is_unknown, self.cost_usd > 0.0) {
+            (false, _) => format!("${:.4}", self.cost_usd),
+            (true, true) => format!("at least ${:.4}", self.cost_usd),
+            (true, false) => "at a cost that is not known".to_owned(),
+        };
+        format!(
+            "{} forks, {} model calls, {cost}; the probability that any of these convictions is wrong is at most {}",
+            self.shots, self.model_calls, self.alpha
+        )
+    }
+
     /// What cut the test short, where something did.
     pub(crate) fn cut_short(&self) -> Option<&'static str> {
         match self.ended {

@@ -355,59 +355,6 @@ fn a_reply_counts_as_the_same_where_a_pattern_or_a_program_says_so() {
     }
 }
 
-/// A model that looks a value up and tells what the tool brought back.
-const DEBUGGER: &str = r#"
-[[rule]]
-name = "tell"
-when = [{ kind = "tool_result", tool = "trace_value", is_error = false, match = '"id": *"(?<id>i\d+)"' }]
-text = "It stands in {id} first."
-
-[[rule]]
-name = "look the value up"
-when = [{ kind = "tool_result", tool = "trace_overview", is_error = false }]
-text = ""
-[[rule.call]]
-tool = "trace_value"
-arguments = { value = "5,000.00 EUR", reached = "m3" }
-
-[[rule]]
-name = "begin"
-text = ""
-[[rule.call]]
-tool = "trace_overview"
-arguments = {}
-[[rule.call]]
-tool = "fs_read"
-arguments = { path = "data/secret.txt" }
-"#;
-
-#[test]
-fn a_model_asks_about_a_run_with_bounded_tools_and_has_no_others() {
-    let cli = Cli::new();
-    cli.run(&["demo"]);
-    let demo = cli.run(&["runs", "list", "--json"]).json();
-    let demo = demo["runs"][0]["run"].as_str().unwrap().to_owned();
-    cli.file("debugger.toml", DEBUGGER);
-    let asked = ["ask", demo.as_str(), "Where is the limit from?", "--model", "rules/debugger.toml"];
-    let done = cli.run(&[&asked[..], &["--json"]].concat());
-    assert_eq!(done.code, Some(0), "{done:?}");
-    assert_eq!(done.json()["answer"], "It stands in i3 first.", "{done:?}");
-    // It is a run like any other: judged, recorded, and its answer has sources. There was no tool to read a file with.
-    let run = done.json()["run"].as_str().unwrap().to_owned();
-    let why = cli.run(&["why", &run, "--text", "i3", "--json"]);
-    assert_eq!(why.code, Some(0), "{why:?}");
-    let errors = cli.run(&["runs", "show", &run]);
-    assert!(
-        errors.out.contains("3 tool calls (1 not understood)") && errors.out.contains("fs_read"),
-        "{errors:?}"
-    );
-    assert_eq!(cli.run(&["replay", &run, "--json"]).json()["is_same"], true);
-    let none = cli.run(&["ask", "no-such-run", "Why?", "--model", "rules/debugger.toml"]);
-    assert!(none.code != Some(0) && none.out.is_empty(), "{none:?}");
-    let few = cli.run(&[&asked[..], &["--max-turns", "1", "--json"]].concat());
-    assert_ne!(few.code, Some(0), "{few:?}");
-}
-
 /// Reads the file that a note names, and tells what stands in it; a note that says so writes one.
 const READER: &str = r#"
 [[rule]]
