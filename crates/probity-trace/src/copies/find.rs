@@ -1,6 +1,7 @@
 //! The holders of an atom.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::chance::Chance;
@@ -33,9 +34,7 @@ impl<K: Clone> CopyIndex<'_, K> {
             search.parts();
         }
         let not_looked_at = search.left_out;
-        let mut found = search.found;
-        found.sort_by_key(|(position, range, _)| (*position, range.start));
-        found.dedup_by(|next, kept| next.0 == kept.0 && next.1.start < kept.1.end);
+        let found = apart(search.found);
         let left_out = not_looked_at + found.len().saturating_sub(HOLDERS_MAX);
         let holders = found.into_iter().take(HOLDERS_MAX).filter_map(|place| self.holder(place)).collect();
         Copies { holders, left_out, chance: Chance::of(atom, self.places(sources)) }
@@ -146,6 +145,23 @@ impl<'s, 't, K> Search<'s, 't, K> {
             }
         }
     }
+}
+
+/// The places in their order, no two of which overlap: of those that do, the one that is the same in more, then the first.
+fn apart(mut found: Vec<Place>) -> Vec<Place> {
+    found.sort_by_key(|(position, range, sameness)| (*position, Reverse(*sameness), range.start));
+    let mut kept: BTreeMap<(usize, usize), (usize, Sameness)> = BTreeMap::new();
+    for (position, range, sameness) in found {
+        let (start, end) = ((position, range.start), (position, range.end));
+        let is_free = kept
+            .range(..end)
+            .next_back()
+            .is_none_or(|((before, _), (taken_to, _))| *before < position || *taken_to <= range.start);
+        if is_free {
+            kept.insert(start, (range.end, sameness));
+        }
+    }
+    kept.into_iter().map(|((position, start), (end, sameness))| (position, start..end, sameness)).collect()
 }
 
 fn keys(value: &AtomValue) -> BTreeSet<u64> {

@@ -73,34 +73,45 @@ impl<'t, K: Clone> VerbatimIndex<'t, K> {
         let mut spans = Vec::new();
         let (mut at, mut from) = (0, 0);
         while let Some(window) = bytes.get(at..at + WINDOW_BYTES) {
-            match self.longest(text, from, at, window) {
-                Some((range, number, source_start)) if range.len() >= bytes_min => {
-                    let source_range = source_start..source_start + range.len();
-                    (at, from) = (range.end, range.end);
-                    if let Some((key, decoded)) = self.sources.get(number) {
-                        let source_range = decoded.original(source_range);
-                        spans.push(VerbatimSpan { range, source: key.clone(), source_range });
-                    }
-                }
-                _ => at += 1,
+            let Some(first) =
+                self.longest(text, from, at, window).filter(|found| found.range.len() >= bytes_min)
+            else {
+                at += 1;
+                continue;
+            };
+            let Passage { range, source, source_start } = self.widest(text, from, at, first);
+            (at, from) = (range.end, range.end);
+            if let Some((key, decoded)) = self.sources.get(source) {
+                let source_range = decoded.original(source_start..source_start + range.len());
+                spans.push(VerbatimSpan { range, source: key.clone(), source_range });
             }
         }
         spans
     }
 
-    /// The longest passage around a window that does not begin before `from`: its range, its source, and where it begins there.
-    fn longest(
-        &self,
-        text: &str,
-        from: usize,
-        at: usize,
-        window: &[u8],
-    ) -> Option<(Range<usize>, usize, usize)> {
+    /// The first passage, or one that holds all of it and more. Where a text repeats itself (`----`) a window stands in the
+    /// sources sooner than the one that lies as the whole passage does; that one comes within the length of a window.
+    fn widest(&self, text: &str, from: usize, at: usize, first: Passage) -> Passage {
+        let mut widest = first;
+        for ahead in at + 1..at + WINDOW_BYTES {
+            let window = text.as_bytes().get(ahead..ahead + WINDOW_BYTES);
+            if let Some(found) = window.and_then(|window| self.longest(text, from, ahead, window))
+                && found.range.start <= widest.range.start
+                && found.range.end > widest.range.end
+            {
+                widest = found;
+            }
+        }
+        widest
+    }
+
+    /// The longest passage around a window that does not begin before `from`.
+    fn longest(&self, text: &str, from: usize, at: usize, window: &[u8]) -> Option<Passage> {
         let wanted = hash(window);
         let first = self.windows.partition_point(|(hash, ..)| *hash < wanted);
         let candidates =
             self.windows.get(first..)?.iter().take_while(|(hash, ..)| *hash == wanted).take(CANDIDATES_MAX);
-        let mut best: Option<(Range<usize>, usize, usize)> = None;
+        let mut best: Option<Passage> = None;
         for (_, number, offset) in candidates {
             let (number, offset) = (*number as usize, *offset as usize);
             let Some((_, source)) = self.sources.get(number) else { continue };
@@ -110,12 +121,19 @@ impl<'t, K: Clone> VerbatimIndex<'t, K> {
             }
             let left = common_suffix(text.as_bytes().get(from..at)?, source.text.as_bytes().get(..offset)?);
             let (start, end) = (text.ceil_char_boundary(at - left), text.floor_char_boundary(at + right));
-            if best.as_ref().is_none_or(|(range, ..)| range.len() < end.saturating_sub(start)) {
-                best = Some((start..end, number, offset + start - at));
+            if best.as_ref().is_none_or(|best| best.range.len() < end.saturating_sub(start)) {
+                best = Some(Passage { range: start..end, source: number, source_start: offset + start - at });
             }
         }
         best
     }
+}
+
+/// A place of the text, the number of the source it stands in, and where it begins there.
+struct Passage {
+    range: Range<usize>,
+    source: usize,
+    source_start: usize,
 }
 
 fn common_prefix(left: &[u8], right: &[u8]) -> usize {
