@@ -1,5 +1,6 @@
 //! The tests through nextest, and what it said about them.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
@@ -9,6 +10,9 @@ use anyhow::{Context as _, Result, bail};
 use crate::process;
 use crate::python::Venv;
 use crate::workspace;
+
+/// Of proptest. A commit passes or fails as a whole, whoever runs it; drawing anew is for `cargo nextest run`, which has no seed.
+const SEED_VARIABLE: &str = "PROPTEST_RNG_SEED";
 
 const REQUIREMENTS: &str = include_str!("../requirements/nextest.txt");
 
@@ -35,6 +39,7 @@ pub(crate) fn run(variables: &[(&str, String)], counts: &mut Option<Counts>) -> 
     command
         .args(["run", "--workspace", "--profile", "ci", "--color", color])
         .envs(variables.iter().map(|(name, value)| (name, value)))
+        .env(SEED_VARIABLE, seed())
         .stderr(Stdio::piped());
     let mut child = command.spawn().with_context(|| format!("start `{}`", process::line(&command)))?;
     let stderr = child.stderr.take().context("read the output of nextest")?;
@@ -53,6 +58,11 @@ pub(crate) fn run(variables: &[(&str, String)], counts: &mut Option<Counts>) -> 
         bail!("nextest reported no test that passed");
     }
     Ok(())
+}
+
+/// What property tests draw from: the one that was given, or else the same every time.
+fn seed() -> OsString {
+    std::env::var_os(SEED_VARIABLE).unwrap_or_else(|| "1".into())
 }
 
 /// `cargo nextest` of the machine, or else one from PyPI.
