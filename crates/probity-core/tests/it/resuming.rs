@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use probity_contract::{
     Answer, AnswerKind, Approver, Cancel, Clock, DenialCode, Digest, Durability, Effect, Emission, Ending,
-    Fact, Interceptor, Journal as _, JournalError, Limits, Policy, RedeemError, Redeemer, RunId, Tool,
-    ToolErrorClass, ToolOutcomeKind,
+    Entry, Fact, Interceptor, Journal as _, JournalError, LimitKind, Limits, Policy, RedeemError, Redeemer,
+    RunId, Tool, ToolErrorClass, ToolOutcomeKind,
 };
 use probity_core::{
-    Host, Keeper, LeftBehind, MemoryRedeemer, Paused, ResumeError, Resumption, Run, Snapshot, StartError,
-    Stopped, Task, resume_task, start_task,
+    Host, Keeper, LeftBehind, MemoryRedeemer, Paused, ReplayError, ResumeError, Resumption, Run, Snapshot,
+    StartError, Stopped, Task, replay, resume_task, start_task,
 };
 use probity_testkit::{
     Acts, FakeClock, Judges, MemoryChildren, MemoryJournal, ScriptedApprover, ScriptedModel, ScriptedPolicy,
@@ -20,6 +20,7 @@ use probity_testkit::{
 use proptest::prelude::*;
 
 use crate::record_check::{check_lines, check_whole, entries};
+use crate::replays::check_broken;
 
 /// What all processes share that go on with one run.
 #[derive(Clone)]
@@ -161,6 +162,13 @@ impl Deployment {
         resume_task(self.task(), machine, resumption, self.host()).await
     }
 
+    /// As [`Deployment::resume`], of a task that is the one that the run began with: its record can be played again.
+    pub(crate) async fn resume_same(&self, state: &str) -> Result<Stopped, StartError> {
+        let stopped = self.resume(state).await?;
+        assert_eq!(check_broken(&self.journal.lines()), Ok(()), "it is played again");
+        Ok(stopped)
+    }
+
     pub(crate) fn facts(&self) -> Vec<Fact> {
         self.journal.facts()
     }
@@ -222,11 +230,29 @@ async fn a_run_that_waits_for_a_person_goes_on_in_another_process() {
     assert_eq!(serde_json::to_string(pause.machine()).unwrap(), deployment.last_state());
     let answered = answer(&deployment, &deployment.last_state(), approve());
     assert_eq!(tool.start_count(), 0);
-    assert_eq!(ending(deployment.resume(&answered).await.unwrap()), Ending::Answered);
+    assert_eq!(ending(deployment.resume_same(&answered).await.unwrap()), Ending::Answered);
     assert_eq!(tool.start_count(), 1);
     check_whole(&deployment.journal.lines());
     let resumed = deployment.facts().into_iter().find(|fact| matches!(fact, Fact::Resumed { .. }));
     assert_eq!(resumed, Some(Fact::Resumed { checkpoint: 1, left_behind: 0, tools: Vec::new() }));
+}
+
+/// A record that tells of a great many checkpoints, all of them before things that did not follow from them.
+#[tokio::test(start_paused = true)]
+async fn a_record_of_many_checkpoints_is_refused_where_it_differs() {
+    const MANY: u64 = 500;
+    let (deployment, _tool) = asking();
+    paused(deployment.start().await);
+    let mut lines = deployment.journal.lines();
+    let next = entries(&lines).last().unwrap().seq + 1;
+    for at in 0..MANY {
+        let left_behind = if at % 2 == 0 { 0 } else { at.min(next) };
+        let fact = Fact::Resumed { checkpoint: at + 1, left_behind, tools: Vec::new() };
+        lines.push(Emission::Entry(Entry { seq: next + at, at_ms: 0, fact }));
+    }
+    let fact = Fact::LimitHit { limit: LimitKind::ToolCalls };
+    lines.push(Emission::Entry(Entry { seq: next + MANY, at_ms: 0, fact }));
+    assert!(matches!(replay(&lines), Err(ReplayError::Differs { .. })));
 }
 
 /// S3 over processes: two questions, one answered, the other still open after the resumption.
@@ -238,11 +264,11 @@ async fn s3_partial_answers_are_kept_and_the_rest_goes_on() {
     let deployment = deployment(&[&tool], &policy, vec![Turn::calls(&calls), Turn::text("done")]);
     paused(deployment.start().await);
     let one = answer(&deployment, &deployment.last_state(), approve());
-    let pause = paused(deployment.resume(&one).await.unwrap());
+    let pause = paused(deployment.resume_same(&one).await.unwrap());
     assert_eq!((tool.start_count(), pause.machine().questions().count()), (1, 1));
     let refuse = Answer::Refuse { by: principal("eve"), reason: "one is enough".to_owned(), for_good: false };
     let both = answer(&deployment, &deployment.last_state(), refuse);
-    assert_eq!(ending(deployment.resume(&both).await.unwrap()), Ending::Answered);
+    assert_eq!(ending(deployment.resume_same(&both).await.unwrap()), Ending::Answered);
     assert_eq!(tool.start_count(), 1);
     check_whole(&deployment.journal.lines());
 }
@@ -267,10 +293,10 @@ async fn i15_an_approval_under_rules_that_have_changed_meanwhile_is_asked_for_ag
     paused(deployment.start().await);
     let answered = answer(&deployment, &deployment.last_state(), approve());
     deployment.policies[0].rules().fetch_add(1, Ordering::Relaxed);
-    let pause = paused(deployment.resume(&answered).await.unwrap());
+    let pause = paused(deployment.resume_same(&answered).await.unwrap());
     assert_eq!((tool.start_count(), pause.machine().questions().count()), (0, 1));
     let again = answer(&deployment, &deployment.last_state(), approve());
-    assert_eq!(ending(deployment.resume(&again).await.unwrap()), Ending::Answered);
+    assert_eq!(ending(deployment.resume_same(&again).await.unwrap()), Ending::Answered);
     assert_eq!(tool.start_count(), 1);
     check_whole(&deployment.journal.lines());
 }
@@ -287,7 +313,7 @@ async fn i20_two_processes_with_one_approval_start_the_tool_once() {
     // A copy of the record: each has its own, as on two machines.
     other.journal = MemoryJournal::new();
     other.journal.clone().append(&deployment.journal.lines(), Durability::Durable).unwrap();
-    let (one, two) = tokio::join!(deployment.resume(&answered), other.resume(&answered));
+    let (one, two) = tokio::join!(deployment.resume_same(&answered), other.resume_same(&answered));
     assert_eq!((ending(one.unwrap()), ending(two.unwrap())), (Ending::Answered, Ending::Answered));
     assert_eq!(tool.start_count(), 1);
     let denials = [deployment.denials(), other.denials()].concat();
@@ -337,7 +363,7 @@ async fn what_a_person_refused_stays_refused_though_the_checkpoint_does_not_know
     let open = states.iter().rev().find(|(state, _)| read(state).questions().count() == 1).unwrap().0.clone();
     deployment.approver = Some(ScriptedApprover::approving("eve"));
     deployment.model = ScriptedModel::new([Turn::text("done")]);
-    assert_eq!(ending(deployment.resume(&open).await.unwrap()), Ending::Answered);
+    assert_eq!(ending(deployment.resume_same(&open).await.unwrap()), Ending::Answered);
     assert_eq!(tool.start_count(), 0);
     check_lines(&deployment.journal.lines());
 }
@@ -364,7 +390,7 @@ async fn ab19_i44_after_a_crash_an_effect_is_known_repeated_where_it_may_be_or_i
         let turns = vec![Turn::calls(&[("act", r#"{"text":"x"}"#)]), Turn::text("done")];
         let deployment = deployment(&[&tool], &ScriptedPolicy::allowing(), turns);
         assert!(deployment.start_killed(kill).await.is_none());
-        let resumed = deployment.resume(&deployment.last_state()).await.unwrap();
+        let resumed = deployment.resume_same(&deployment.last_state()).await.unwrap();
         let Stopped::Finished(finished) = resumed else { panic!("it pauses") };
         assert_eq!((&finished.ending, tool.start_count()), (&Ending::Answered, starts), "{effect}");
         let unknown = deployment.facts().into_iter().any(|fact| match fact {
@@ -400,10 +426,10 @@ async fn i20_a_call_that_runs_again_after_a_crash_is_asked_about_again() {
     deployment.approver = Some(ScriptedApprover::approving("eve"));
     assert!(deployment.start_killed(kill).await.is_none());
     deployment.approver = Some(leaving_open());
-    paused(deployment.resume(&deployment.last_state()).await.unwrap());
+    paused(deployment.resume_same(&deployment.last_state()).await.unwrap());
     assert_eq!((tool.start_count(), deployment.denials()), (1, Vec::new()));
     let answered = answer(&deployment, &deployment.last_state(), approve());
-    assert_eq!(ending(deployment.resume(&answered).await.unwrap()), Ending::Answered);
+    assert_eq!(ending(deployment.resume_same(&answered).await.unwrap()), Ending::Answered);
     let keys: Vec<String> = tool.starts().iter().map(|start| start.context.idempotency_key.clone()).collect();
     assert!(keys.len() == 2 && keys[0] == keys[1], "{keys:?}");
     check_whole(&deployment.journal.lines());
@@ -428,7 +454,7 @@ async fn i44_what_the_record_tells_of_an_effect_is_known_though_the_checkpoint_i
     later.journal = MemoryJournal::new();
     later.journal.clone().append(&lines[..=upto], Durability::Durable).unwrap();
     later.model = ScriptedModel::new([Turn::text("done")]);
-    assert_eq!(ending(later.resume(&durable.0).await.unwrap()), Ending::Answered);
+    assert_eq!(ending(later.resume_same(&durable.0).await.unwrap()), Ending::Answered);
     assert_eq!(tool.start_count(), 1);
     assert!(later.model.asked()[0].text().contains("what it did"));
     check_whole(&later.journal.lines());
@@ -442,7 +468,7 @@ async fn i28_a_checkpoint_from_before_an_effect_is_refused() {
     assert_eq!(ending(deployment.start().await), Ending::Answered);
     let first = deployment.kept.states.lock().unwrap()[0].0.clone();
     deployment.model = ScriptedModel::new([Turn::text("done")]);
-    let refused = deployment.resume(&first).await.unwrap_err();
+    let refused = deployment.resume_same(&first).await.unwrap_err();
     assert!(matches!(refused, StartError::Resume(ResumeError::Older(_))), "{refused}");
     assert_eq!(tool.start_count(), 1);
 }
@@ -465,7 +491,7 @@ async fn s6_budgets_counts_and_effects_go_on() {
     let before = paused(deployment.start().await);
     assert_eq!(tool.start_count(), 1);
     let answered = answer(&deployment, &deployment.last_state(), approve());
-    let Stopped::Finished(finished) = deployment.resume(&answered).await.unwrap() else {
+    let Stopped::Finished(finished) = deployment.resume_same(&answered).await.unwrap() else {
         panic!("it pauses")
     };
     // The third call is over the limit of both processes together.
@@ -497,7 +523,7 @@ async fn i21_a_question_that_expired_at_rest_is_closed() {
         let state = deployment.last_state();
         let state = if answered_late { answer(&deployment, &state, approve()) } else { state };
         // Redeemed at the earliest a moment later; the last moment before the expiry is still good.
-        assert_eq!(ending(deployment.resume(&state).await.unwrap()), Ending::Answered);
+        assert_eq!(ending(deployment.resume_same(&state).await.unwrap()), Ending::Answered);
         let expired = wait_ms == DAY_MS;
         assert_eq!(tool.start_count(), usize::from(!expired));
         assert_eq!(deployment.denials(), if expired { vec![DenialCode::Expired] } else { Vec::new() });
@@ -528,7 +554,7 @@ async fn i35_a_run_is_taken_up_by_its_own_task_only() {
     for (change, is_expected) in changes {
         let mut other = deployment.clone();
         change(&mut other);
-        let refused = other.resume(&answered).await.unwrap_err();
+        let refused = other.resume_same(&answered).await.unwrap_err();
         let StartError::Resume(error) = &refused else { panic!("{refused}") };
         assert!(is_expected(error), "{error}");
         assert!(!error.hint().is_empty());
@@ -553,6 +579,8 @@ async fn a_call_for_a_tool_that_is_gone_or_another_now_is_denied() {
         let answered = answer(&deployment, &deployment.last_state(), approve());
         change(&mut deployment);
         assert_eq!(ending(deployment.resume(&answered).await.unwrap()), Ending::Answered);
+        // A record does not tell that a tool is gone.
+        assert_eq!(check_broken(&deployment.journal.lines()).is_ok(), !deployment.tools.is_empty());
         assert_eq!((tool.start_count(), deployment.denials()), (0, vec![DenialCode::ToolChanged]));
         check_whole(&deployment.journal.lines());
     }
@@ -677,7 +705,7 @@ async fn crashed(crash: &Crash) {
             once.map(|(tool, _)| tool.start_count()).sum()
         };
         let before = starts(&tools);
-        match later.resume(state).await {
+        match later.resume_same(state).await {
             Ok(stopped) => {
                 assert_eq!(ending(stopped), Ending::Answered);
                 check_whole_or_left_behind(&later.journal.lines());

@@ -12,6 +12,7 @@
 #[path = "../../examples/whybench/bench/mod.rs"]
 mod bench;
 mod chains;
+mod children;
 mod confirm;
 mod error;
 mod forks;

@@ -36,7 +36,7 @@ fn query(name: &str, mut arguments: Value) -> TraceQuery {
     serde_json::from_value(arguments).unwrap()
 }
 
-fn ask(source: &TraceSource, name: &str, arguments: Value) -> Value {
+pub(crate) fn ask(source: &TraceSource, name: &str, arguments: Value) -> Value {
     let answer = source.ask(&query(name, arguments)).unwrap();
     assert!(answer.to_string().len() <= TRACE_ANSWER_BYTES_MAX);
     answer.json().clone()
@@ -49,7 +49,7 @@ async fn source() -> TraceSource {
     TraceSource::new(vec![record])
 }
 
-fn ids(answer: &Value) -> Vec<&str> {
+pub(crate) fn ids(answer: &Value) -> Vec<&str> {
     answer["rows"].as_array().unwrap().iter().filter_map(|row| row["id"].as_str()).collect()
 }
 

@@ -3,8 +3,8 @@
 
 use probity_contract::{
     Answer, AnswerKind, Body, CallId, DenialCode, Digest, Entry, Fact, Integrity, ModelCallId, ModelError,
-    ModelReply, Origin, PrincipalId, Reconciled, ReconciledKind, Target, ToolError, ToolErrorClass,
-    ToolOutcomeKind, ToolOutput, Touches,
+    ModelReply, Origin, PrincipalId, Reconciled, ReconciledKind, Stop, Target, ToolError, ToolErrorClass,
+    ToolOutcomeKind, ToolOutput, Touches, Usage,
 };
 
 use super::super::Outcome;
@@ -50,6 +50,13 @@ impl<'t> Player<'t> {
             Fact::ToolFinished { call, .. } if self.takes(&Owed::Result(*call)) => {
                 return self.finished(next);
             }
+            Fact::ChildEnded { call, run, ending, label, spent } => Some(Outcome::ChildEnded {
+                call: *call,
+                run: run.clone(),
+                ending: ending.clone(),
+                label: label.clone(),
+                spent: spent.clone(),
+            }),
             Fact::Reconciled { call, found } => self.reconciled(*call, *found)?,
             Fact::Shadowed { call, seat, policy, said } => Some(Outcome::Shadowed {
                 call: *call,
@@ -75,7 +82,7 @@ impl<'t> Player<'t> {
 
     /// What the next frozen form of a call touches.
     fn touches(&self, call: CallId) -> Option<Touches> {
-        self.told.facts_from(self.entries).find_map(|fact| touches_of(fact, call))
+        self.told.facts_of_a_process(self.entries).find_map(|fact| touches_of(fact, call))
     }
 
     /// What its last frozen form touches.
@@ -97,29 +104,43 @@ impl<'t> Player<'t> {
         if !self.takes(&Owed::Model(call)) {
             return Ok(None);
         }
-        let reply = self.told.facts_from(self.entries).find_map(|fact| match fact {
-            Fact::ModelReplied { call: own, item, stop, usage, model, response_id } if *own == call => {
-                Some((*item, stop, usage, model, response_id))
+        let reply = self.told.facts_of_a_process(self.entries).find_map(|fact| match fact {
+            Fact::ModelReplied { call: own, stop, usage, model, response_id, .. } if *own == call => {
+                Some((stop, usage, model, response_id))
             }
             _ => None,
         });
-        let Some((item, stop, usage, model, response_id)) = reply else { return Ok(None) };
-        let parts = self.told.facts_from(self.entries).find_map(|fact| match fact {
-            Fact::ItemAdded { item: own, body: Body::Reply { parts }, .. } if *own == item => Some(parts),
+        let parts = self.told.facts_of_a_process(self.entries).find_map(|fact| match fact {
+            Fact::ItemAdded { origin: Origin::Model(own), body: Body::Reply { parts }, .. }
+                if *own == call =>
+            {
+                Some(parts)
+            }
             _ => None,
         });
         let Some(parts) = parts else { return Ok(None) };
-        let result = Ok(ModelReply {
-            parts: self.told.parts_of(parts)?,
-            stop: stop.clone(),
-            usage: *usage,
-            model: model.clone(),
-            response_id: response_id.clone(),
+        let parts = self.told.parts_of(parts)?;
+        // A process that ended within the answer did not say how it ends. Whatever that does is not told either.
+        let result = Ok(match reply {
+            Some((stop, usage, model, response_id)) => ModelReply {
+                parts,
+                stop: stop.clone(),
+                usage: *usage,
+                model: model.clone(),
+                response_id: response_id.clone(),
+            },
+            None => ModelReply {
+                parts,
+                stop: Stop::EndTurn,
+                usage: Usage::default(),
+                model: None,
+                response_id: None,
+            },
         });
         Ok(Some(Outcome::ModelReplied { call, result }))
     }
 
-    fn answered(
+    pub(super) fn answered(
         &mut self,
         call: CallId,
         digest: Digest,
@@ -130,19 +151,20 @@ impl<'t> Player<'t> {
         let answer = match (answer, by.cloned()) {
             (AnswerKind::Approved | AnswerKind::Void, Some(by)) => Answer::Approve { by, more: 0 },
             (AnswerKind::Refused, Some(by)) => {
-                let reason = self.told.facts_from(self.entries).find_map(|fact| match fact {
+                let reason = self.told.facts_of_a_process(self.entries).find_map(|fact| match fact {
                     Fact::Denied { call: own, denial } if *own == call => Some(denial.reason.clone()),
                     _ => None,
                 });
                 Answer::Refuse { by, reason: reason.unwrap_or_default(), for_good: false }
             }
             (AnswerKind::Edited, Some(by)) => {
-                let arguments = self.told.facts_from(self.entries).find_map(|fact| match fact {
+                let arguments = self.told.facts_of_a_process(self.entries).find_map(|fact| match fact {
                     Fact::CallFrozen { call: own, arguments, .. } if *own == call => Some(*arguments),
                     _ => None,
                 });
-                let Some(arguments) = arguments else { return Ok(None) };
-                Answer::Edit { by, arguments: self.told.text(arguments)?.to_owned() }
+                // The process may have ended before it told them.
+                let arguments = arguments.map_or(Ok("{}"), |arguments| self.told.text(arguments))?;
+                Answer::Edit { by, arguments: arguments.to_owned() }
             }
             (AnswerKind::Nobody | AnswerKind::Void, None) => Answer::Nobody,
             _ => return Ok(None),
@@ -181,7 +203,7 @@ impl<'t> Player<'t> {
 
     /// Whether the tool vouched for its result, by the label that this has.
     fn is_trusted(&self, call: CallId) -> bool {
-        let label = self.told.facts_from(self.entries).find_map(|fact| match fact {
+        let label = self.told.facts_of_a_process(self.entries).find_map(|fact| match fact {
             Fact::ItemAdded { origin: Origin::Tool(own), label, .. } if *own == call => Some(label),
             _ => None,
         });
@@ -193,7 +215,7 @@ impl<'t> Player<'t> {
             ReconciledKind::NotDone => Ok(Reconciled::NotDone),
             ReconciledKind::Unknown => Err(ToolError::new(ToolErrorClass::Unavailable, "it cannot tell")),
             ReconciledKind::Done => {
-                let result = self.told.facts_from(self.entries).find_map(|fact| match fact {
+                let result = self.told.facts_of_a_process(self.entries).find_map(|fact| match fact {
                     Fact::ItemAdded { body: Body::ToolResult { call: own, text, .. }, .. }
                         if *own == call =>
                     {
@@ -201,9 +223,10 @@ impl<'t> Player<'t> {
                     }
                     _ => None,
                 });
-                let Some(text) = result else { return Ok(None) };
+                // The process may have ended before it told what that was.
+                let text = result.map_or(Ok(""), |text| self.told.text(text))?;
                 let output = ToolOutput {
-                    text: self.told.text(text)?.to_owned(),
+                    text: text.to_owned(),
                     trusted: self.is_trusted(call),
                     ..ToolOutput::default()
                 };

@@ -4,16 +4,18 @@
 //! makes of what came from outside, byte for byte; where it is not, the first line that differs is said.
 
 mod came;
+mod taken_up;
 mod told;
 
 use probity_contract::{
-    Answer, AnswerKind, CallId, DenialDetail, Digest, Effect, Emission, Entry, Fact, Kept, ModelCallId,
-    Redemption, Seat, ToolOutcomeKind,
+    Answer, AnswerKind, CallId, DenialCode, DenialDetail, Digest, Effect, Emission, Entry, Fact, ModelCallId,
+    RedeemError, Redemption, Seat, ToolOutcomeKind,
 };
 
 use super::call::{Came, Settled, Stage};
-use super::{Outcome, Run, SpecError, Step, Unexpected};
+use super::{Outcome, Run, RunSpec, SpecError, Step, Unexpected};
 use crate::MemoryRedeemer;
+use taken_up::{Branch, Moments};
 use told::Told;
 
 /// Why a run cannot be played again.
@@ -47,11 +49,13 @@ pub enum ReplayError {
 /// Plays a run again whose record has these lines, and gives the lines that the machine writes now.
 ///
 /// What always holds: if it gives anything, its entries are those of the record in their order, and every text is one of the record's.
-/// Texts may come in in any order. No model, tool, policy or person is asked.
+/// Texts may come in in any order. No model, tool, policy or person is asked. A run that was taken up from a checkpoint goes on from
+/// where that was made, and what its record tells of the time behind it.
 ///
 /// # Errors
-/// When the record does not say enough (texts that were not kept, interceptors, tasks that calls started, a run that was taken
-/// up from a checkpoint), or the machine writes something else.
+/// When the record does not say enough (texts that were not kept, interceptors, a task that a call of another started), or the
+/// machine writes something else. The latter is also what a run comes to that was taken up by another task than the one it began with
+/// (other limits or policies, a tool less), or that has started tasks and came near its limits: a record does not tell these.
 pub fn replay(lines: &[Emission]) -> Result<Vec<Emission>, ReplayError> {
     let told = Told::of(lines)?;
     // A record does not say how much the model reads of a denial; one of two it is.
@@ -99,6 +103,12 @@ struct Player<'t> {
     entries: usize,
     owed: Vec<Owed>,
     redeemer: MemoryRedeemer,
+    spec: RunSpec,
+    // What checkpoints may have held from which it was taken up.
+    moments: Moments,
+    branches: Vec<Branch>,
+    // Before which entry that was done last.
+    taken_up_at: Option<usize>,
     // Steps and outcomes so far, and before which of them the task is cancelled.
     tick: usize,
     cancel_at: Option<usize>,
@@ -106,15 +116,40 @@ struct Player<'t> {
 
 impl<'t> Player<'t> {
     fn new(told: &'t Told<'t>, detail: DenialDetail, cancel_at: Option<usize>) -> Result<Self, ReplayError> {
-        let run = Run::new(told.spec(detail)?)?;
-        let (written, owed, redeemer) = (Vec::new(), Vec::new(), MemoryRedeemer::new());
-        Ok(Self { told, run, written, entries: 0, owed, redeemer, tick: 0, cancel_at })
+        let spec = told.spec(detail)?;
+        let run = Run::new(spec.clone())?;
+        Ok(Self {
+            told,
+            run,
+            written: Vec::new(),
+            entries: 0,
+            owed: Vec::new(),
+            redeemer: MemoryRedeemer::new(),
+            spec,
+            moments: Moments::default(),
+            branches: Vec::new(),
+            taken_up_at: None,
+            tick: 0,
+            cancel_at,
+        })
     }
 
     /// Plays until the record or the run ends; what is written is the record's own beginning all the while.
     fn play(&mut self) -> Result<(), ReplayError> {
+        let mut played = self.play_on();
+        while let Err(error) = played {
+            let Some(went_back) = self.go_back() else { return Err(error) };
+            played = went_back.and_then(|()| self.play_on()).map_err(|other| later(error, other));
+        }
+        Ok(())
+    }
+
+    fn play_on(&mut self) -> Result<(), ReplayError> {
         let mut refused_at = None;
         loop {
+            if self.is_to_be_taken_up() {
+                self.take_up()?;
+            }
             if self.cancel_at == Some(self.tick) {
                 let at_ms = self.next_entry().ok_or_else(|| self.differs())?.at_ms;
                 self.run.feed(at_ms, Outcome::Cancelled).map_err(|_| self.differs())?;
@@ -122,11 +157,15 @@ impl<'t> Player<'t> {
             self.tick = self.tick.saturating_add(1);
             match self.run.next() {
                 None => {
+                    self.remember();
                     // A record that broke off ends where it ends.
                     let Some(next) = self.told.entries.get(self.entries).copied() else { return Ok(()) };
                     // An answer that nobody waits for is refused and written down all the same; anything else is not.
                     if refused_at == Some(self.entries) {
                         return Err(self.differs());
+                    }
+                    if self.answered_at_rest() {
+                        continue;
                     }
                     let outcome = self.outcome(next)?;
                     refused_at = self.feed(next.at_ms, outcome).is_err().then_some(self.entries);
@@ -145,23 +184,27 @@ impl<'t> Player<'t> {
         self.told.entries.get(at).copied()
     }
 
-    /// Whether a line is the record's: the next entry, or a text that stands somewhere in it.
-    fn is_told(&self, line: &Emission) -> bool {
-        match line {
-            Emission::Entry(entry) => self.told.entries.get(self.entries).is_some_and(|told| *told == entry),
-            Emission::Part(part) => match &part.kept {
-                Kept::Full(text) => self.told.parts.get(&part.id).is_some_and(|told| *told == text.as_ref()),
-                Kept::Redacted(_) | Kept::Length(_) => false,
-            },
-        }
-    }
-
+    /// Whether the process that wrote the last entry may have ended right behind it.
     fn is_broken_off(&self) -> bool {
-        !matches!(self.told.entries.last().map(|entry| &entry.fact), Some(Fact::Ended { .. }))
+        match self.told.entries.get(self.entries) {
+            Some(_) => self.is_to_be_taken_up(),
+            None => !matches!(self.told.entries.last().map(|entry| &entry.fact), Some(Fact::Ended { .. })),
+        }
     }
 
     fn differs(&self) -> ReplayError {
         ReplayError::Differs { seq: self.entries as u64 }
+    }
+
+    /// Why an approval could not be used up, where the record says so next of its call: another process may have been first.
+    fn refused_redemption(&self, id: CallId) -> Option<RedeemError> {
+        let is_start = |fact: &&Fact| matches!(fact, Fact::ToolStarted { call, .. } if *call == id);
+        let is_denial = |fact: &&Fact| matches!(fact, Fact::Denied { call, .. } if *call == id);
+        let next =
+            self.told.facts_of_a_process(self.entries).find(|fact| is_start(fact) || is_denial(fact))?;
+        let Fact::Denied { denial, .. } = next else { return None };
+        let error = || RedeemError::Failed(denial.reason.clone());
+        (denial.code == DenialCode::Redeemed).then(error)
     }
 
     /// Answers that nobody waited for and that came before the machine went on.
@@ -170,7 +213,8 @@ impl<'t> Player<'t> {
             let before = self.run.state.ledger.entries();
             let Some(Entry { at_ms, fact, .. }) = self.next_entry() else { return };
             let Fact::Answered { call, digest, answer: AnswerKind::Void, by } = fact else { return };
-            if self.owed.contains(&Owed::Answer(*call, *digest)) {
+            let is_asked = self.run.questions().any(|question| question.binding() == *digest);
+            if is_asked || self.owed.contains(&Owed::Answer(*call, *digest)) {
                 return;
             }
             let answer = by.clone().map_or(Answer::Nobody, |by| Answer::Approve { by, more: 0 });
@@ -193,16 +237,17 @@ impl<'t> Player<'t> {
         match step {
             Step::Record { lines, .. } => {
                 for line in lines {
-                    // A record that broke off may end within one hand-over.
-                    if self.entries == self.told.entries.len() && self.is_broken_off() {
+                    // A record may break off within one hand-over.
+                    if self.is_broken_off() {
                         break;
                     }
-                    if !self.is_told(&line) {
+                    if !self.told.is_told(&line, self.entries) {
                         return Err(self.differs());
                     }
                     self.entries += usize::from(matches!(line, Emission::Entry(_)));
                     self.written.push(line);
                 }
+                self.remember();
             }
             Step::CallModel { call, .. } => self.owed.push(Owed::Model(call)),
             Step::Resolve { call, .. } => self.owed.push(Owed::Touches(call)),
@@ -213,7 +258,9 @@ impl<'t> Player<'t> {
             Step::RunTool { permit, .. } => self.owed.push(Owed::Result(permit.call().id())),
             Step::Reconcile { call } => self.owed.push(Owed::Reconciled(call.id())),
             Step::Redeem { call, binding } => {
-                let result = Redemption::claim(&self.redeemer, &call.facts().run, binding);
+                let refused = self.refused_redemption(call.id());
+                let result = refused
+                    .map_or_else(|| Redemption::claim(&self.redeemer, &call.facts().run, binding), Err);
                 let outcome = Outcome::Redeemed { call: call.id(), result };
                 // Its time is that of what follows from it, where anything does.
                 let next = self.next_entry().map_or_else(|| self.run.clock_ms(), |next| next.at_ms);
@@ -258,5 +305,13 @@ impl Run {
         }
         self.measure_waiting();
         Ok(())
+    }
+}
+
+/// The one that a record came to later.
+fn later(one: ReplayError, other: ReplayError) -> ReplayError {
+    match (&one, &other) {
+        (ReplayError::Differs { seq: first }, ReplayError::Differs { seq: second }) if second <= first => one,
+        _ => other,
     }
 }
