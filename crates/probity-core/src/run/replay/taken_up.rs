@@ -106,12 +106,16 @@ impl Player<'_> {
             let Fact::Answered { call, digest, answer, by } = fact else { return None };
             let made = self.answered(*call, *digest, *answer, by.as_ref()).ok()?;
             let Some(Outcome::Answered { binding, answer, .. }) = made else { return None };
+            let from = at;
             for line in run.answer_at_rest(*at_ms, binding, answer).ok()? {
                 if !self.told.is_told(&line, at) {
                     return None;
                 }
                 at += usize::from(matches!(line, Emission::Entry(_)));
                 lines.push(line);
+            }
+            if at == from {
+                return None;
             }
         }
         let state = serde_json::to_string(&run).ok()?;
