@@ -468,7 +468,7 @@ async fn i28_a_checkpoint_from_before_an_effect_is_refused() {
     assert_eq!(ending(deployment.start().await), Ending::Answered);
     let first = deployment.kept.states.lock().unwrap()[0].0.clone();
     deployment.model = ScriptedModel::new([Turn::text("done")]);
-    let refused = deployment.resume_same(&first).await.unwrap_err();
+    let refused = deployment.resume(&first).await.unwrap_err();
     assert!(matches!(refused, StartError::Resume(ResumeError::Older(_))), "{refused}");
     assert_eq!(tool.start_count(), 1);
 }
@@ -554,7 +554,7 @@ async fn i35_a_run_is_taken_up_by_its_own_task_only() {
     for (change, is_expected) in changes {
         let mut other = deployment.clone();
         change(&mut other);
-        let refused = other.resume_same(&answered).await.unwrap_err();
+        let refused = other.resume(&answered).await.unwrap_err();
         let StartError::Resume(error) = &refused else { panic!("{refused}") };
         assert!(is_expected(error), "{error}");
         assert!(!error.hint().is_empty());

@@ -132,6 +132,8 @@ impl Player<'_> {
         let mut branches = branches.collect::<Vec<_>>().into_iter();
         let last = branches.next().ok_or_else(|| self.differs())?;
         self.branches.extend(branches.rev());
+        // No more than so many are ever gone back to, and that from the last one on.
+        self.branches.drain(..self.branches.len().saturating_sub(RETRIES_MAX));
         self.go_on_from(&last)
     }
 
